@@ -1,0 +1,20 @@
+# Finds the CUDA headers only: the driver, NVRTC, NVML and NCCL are opened at run time by name, so
+# that one build serves machines with and without GPUs.
+set(FUSEFARM_HAVE_CUDA FALSE)
+if(NOT FUSEFARM_CUDA STREQUAL "OFF")
+  find_path(FUSEFARM_CUDA_INCLUDE cuda.h
+            HINTS $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda PATH_SUFFIXES include)
+  if(FUSEFARM_CUDA_INCLUDE)
+    set(FUSEFARM_HAVE_CUDA TRUE)
+    add_library(fusefarm_cuda_headers INTERFACE)
+    add_library(fusefarm::cuda_headers ALIAS fusefarm_cuda_headers)
+    target_include_directories(fusefarm_cuda_headers SYSTEM INTERFACE ${FUSEFARM_CUDA_INCLUDE})
+  elseif(FUSEFARM_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "FUSEFARM_CUDA=ON, but cuda.h was not found; set CUDA_HOME or use AUTO")
+  endif()
+endif()
+if(FUSEFARM_HAVE_CUDA)
+  message(STATUS "CUDA: headers in ${FUSEFARM_CUDA_INCLUDE}")
+else()
+  message(STATUS "CUDA: none (FUSEFARM_CUDA=${FUSEFARM_CUDA}); only CPU devices")
+endif()

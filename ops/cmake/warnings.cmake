@@ -1,0 +1,9 @@
+# The warnings of our own code, all of them errors. Third-party headers are SYSTEM, so are exempt.
+add_library(fusefarm_warnings INTERFACE)
+set(warnings
+    -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
+    -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Wformat=2 -Wextra-semi -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND warnings -Wduplicated-cond -Wlogical-op -Wuseless-cast)
+endif()
+target_compile_options(fusefarm_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
