@@ -12,9 +12,6 @@ function(fusefarm_label_target target)
       add_custom_target(tests_${label})
     endif()
     add_dependencies(tests_${label} ${target})
-    if(label MATCHES "^e2e")
-      add_dependencies(${target} programs)
-    endif()
   endforeach()
 endfunction()
 
@@ -32,15 +29,23 @@ function(fusefarm_setup_test target)  # ARGN: modules, test libraries, imported 
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE fusefarm_warnings PUBLIC GTest::gtest fmt::fmt
                         spdlog::spdlog Threads::Threads)
-  target_compile_definitions(${target} PRIVATE FUSEFARM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                             FUSEFARM_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_compile_definitions(${target} PRIVATE FUSEFARM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_precompile_headers(${target} REUSE_FROM fusefarm_test_pch)
 endfunction()
 
-# fusefarm_test(NAME graph SOURCES a_test.cc DEPS graph [LABELS unit] [TIMEOUT 60])
+# fusefarm_test(NAME graph SOURCES a_test.cc DEPS graph [LABELS unit] [TIMEOUT 60]
+#               [PROGRAMS fusefarm-runner | all])
 # One gtest program tests/graph_test; each of its tests is one ctest entry graph.Suite.Test.
+# FUSEFARM_SOURCE_DIR is the root of the tree as a string literal. A test that starts programs names
+# them, and finds them in FUSEFARM_BINARY_DIR; labels e2e* imply all programs.
 function(fusefarm_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;PROGRAMS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "fusefarm_test(${ARG_NAME}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(ARG_LABELS MATCHES "e2e")
+    set(ARG_PROGRAMS all)
+  endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -54,10 +59,20 @@ function(fusefarm_test)
   fusefarm_setup_test(${target} ${ARG_DEPS})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
   fusefarm_label_target(${target} ${ARG_LABELS})
-  string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
+  if(ARG_PROGRAMS)
+    # Only here: a build path in every command line would keep build trees from sharing objects.
+    target_compile_definitions(${target} PRIVATE FUSEFARM_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    list(TRANSFORM ARG_PROGRAMS REPLACE "^all$" programs)
+    add_dependencies(${target} ${ARG_PROGRAMS})
+  endif()
   gtest_discover_tests(${target} TEST_PREFIX ${ARG_NAME}. DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-    PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+    DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${CMAKE_BINARY_DIR} PROPERTIES TIMEOUT ${timeout})
+  # gtest_discover_tests cannot carry a list as a property, so the labels are set by an include after
+  # its own.
+  set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
+  file(WRITE ${labels_file} "foreach(test IN LISTS ${target}_TESTS)\n"
+       "  set_tests_properties(\${test} PROPERTIES LABELS \"${ARG_LABELS}\")\nendforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
 endfunction()
 
 # fusefarm_test_library(NAME fakes SOURCES a.cc HEADERS a.h DEPS base graph)
