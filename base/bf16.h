@@ -1,0 +1,19 @@
+// bfloat16 conversion: round to nearest even, NaN stays NaN (quiet).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace fusefarm {
+
+inline float bf16_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+inline std::uint16_t float_to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+
+}  // namespace fusefarm
