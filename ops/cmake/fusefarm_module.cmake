@@ -103,5 +103,8 @@ function(fusefarm_program)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} ${ARG_LINKS} fusefarm_warnings
                         fmt::fmt spdlog::spdlog Threads::Threads)
   target_precompile_headers(${ARG_NAME} REUSE_FROM fusefarm_pch)
+  if(FUSEFARM_SANITIZE MATCHES "address")
+    target_sources(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/ops/cmake/sanitizer_options.cc)
+  endif()
   add_dependencies(programs ${ARG_NAME})
 endfunction()

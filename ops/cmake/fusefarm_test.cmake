@@ -6,10 +6,16 @@ else()
   set(FUSEFARM_TIMEOUT_FACTOR 1)
 endif()
 
+# The labels. The sanitizer stages leave out what is also labelled no_asan or no_tsan.
+set(FUSEFARM_LABELS unit threads sim e2e e2e_sanitized fuzz gpu slow no_asan no_tsan)
+foreach(label IN LISTS FUSEFARM_LABELS)
+  add_custom_target(tests_${label})
+endforeach()
+
 function(fusefarm_label_target target)
   foreach(label IN LISTS ARGN)
-    if(NOT TARGET tests_${label})
-      add_custom_target(tests_${label})
+    if(NOT label IN_LIST FUSEFARM_LABELS)
+      message(FATAL_ERROR "test ${target}: label ${label} is not one of ${FUSEFARM_LABELS}")
     endif()
     add_dependencies(tests_${label} ${target})
   endforeach()
@@ -34,12 +40,13 @@ function(fusefarm_setup_test target)  # ARGN: modules, test libraries, imported 
 endfunction()
 
 # fusefarm_test(NAME graph SOURCES a_test.cc DEPS graph [LABELS unit] [TIMEOUT 60]
-#               [PROGRAMS fusefarm-runner | all])
+#               [PROGRAMS fusefarm-runner | all] [SERIAL])
 # One gtest program tests/graph_test; each of its tests is one ctest entry graph.Suite.Test.
 # FUSEFARM_SOURCE_DIR is the root of the tree as a string literal. A test that starts programs names
-# them, and finds them in FUSEFARM_BINARY_DIR; labels e2e* imply all programs.
+# them, and finds them in FUSEFARM_BINARY_DIR; labels e2e* imply all programs. SERIAL: no other test
+# runs beside its tests (they time something).
 function(fusefarm_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;PROGRAMS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;PROGRAMS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "fusefarm_test(${ARG_NAME}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -66,7 +73,8 @@ function(fusefarm_test)
     add_dependencies(${target} ${ARG_PROGRAMS})
   endif()
   gtest_discover_tests(${target} TEST_PREFIX ${ARG_NAME}. DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${CMAKE_BINARY_DIR} PROPERTIES TIMEOUT ${timeout})
+    DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+    PROPERTIES TIMEOUT ${timeout} RUN_SERIAL ${ARG_SERIAL})
   # gtest_discover_tests cannot carry a list as a property, so the labels are set by an include after
   # its own.
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
