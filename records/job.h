@@ -44,7 +44,11 @@ struct ScreenJob {
   Digest signature;
   std::vector<graph::TensorId> tensor_of;  // canonical tensor -> tensor of `model`, first occurrence
   Workload workload;
-  ImplementationTable implementations;  // of regions contracted inside this one, if any
+  // What the incumbent arm runs: `region` itself, or, when accepted regions lie inside it, the same
+  // graph (same boundary tensors, same order) with those still contracted to kRegion nodes.
+  std::shared_ptr<const graph::Graph> incumbent;
+  ImplementationTable implementations;  // of the kRegion nodes of `incumbent`
+  Digest incumbent_digest;              // zero: the unfused baseline; copied into the outcomes
   std::vector<Candidate> candidates;
   std::vector<ExperimentId> experiments;  // one per candidate, same order
 };
