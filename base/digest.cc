@@ -66,7 +66,7 @@ Digest digest_of(std::string_view content) {
 }
 
 DigestBuilder& DigestBuilder::add(std::string_view field) {
-  add(static_cast<std::uint64_t>(field.size()));
+  add(std::uint64_t{field.size()});
   buffer_.append(field);
   return *this;
 }

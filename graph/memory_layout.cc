@@ -19,7 +19,9 @@ TensorId storage_of(const Graph& graph, TensorId tensor) {
         next = node->inputs[static_cast<std::size_t>(input)];
       }
     }
-    if (next == kNone) break;
+    if (next == kNone) {
+      break;
+    }
     tensor = next;
   }
   return tensor;
@@ -36,11 +38,17 @@ BoundaryLayout boundary_layout(const Graph& graph, const Bindings& bindings,
     layout.offset[id] = layout.offset[storage];
   };
   for (const TensorId id : graph.inputs) {
-    if (graph.tensor(id).kind != TensorKind::kWeight) add(id);
+    if (graph.tensor(id).kind != TensorKind::kWeight) {
+      add(id);
+    }
   }
-  for (const TensorId id : graph.outputs) add(id);
+  for (const TensorId id : graph.outputs) {
+    add(id);
+  }
   for (const TensorId id : exposed) {
-    if (graph.tensors().contains(id)) add(id);
+    if (graph.tensors().contains(id)) {
+      add(id);
+    }
   }
   return layout;
 }
@@ -48,7 +56,9 @@ BoundaryLayout boundary_layout(const Graph& graph, const Bindings& bindings,
 WeightLayout weight_layout(const Graph& graph, const Bindings& bindings) {
   WeightLayout layout;
   for (const auto& [id, tensor] : graph.tensors()) {
-    if (tensor.kind != TensorKind::kWeight) continue;
+    if (tensor.kind != TensorKind::kWeight) {
+      continue;
+    }
     layout.offset[id] = place(layout.bytes, byte_count(tensor, bindings));
   }
   return layout;
