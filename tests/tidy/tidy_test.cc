@@ -23,6 +23,7 @@ class TidyTest : public ::testing::Test {
 
   std::vector<std::string> module_folders() const {
     std::vector<std::string> folders;
+    folders.reserve(levels_.size());
     for (const auto& [module, level] : levels_) {
       folders.push_back(module);
     }
