@@ -19,11 +19,16 @@ void add_layout(DigestBuilder& builder, const PreparedLayout& layout) {
 }
 
 void add_buffer(DigestBuilder& builder, const BufferSpec& buffer) {
-  builder.add(static_cast<std::uint64_t>(buffer.kind))
-      .add(static_cast<std::uint64_t>(buffer.dtype));
-  add_dim(builder, buffer.rows);
-  builder.add(word(buffer.columns)).add(word(buffer.weight));
-  add_layout(builder, buffer.layout);
+  // Only what its kind uses, as in the JSON form.
+  builder.add(static_cast<std::uint64_t>(buffer.kind));
+  if (buffer.kind == BufferKind::kPrepared) {
+    builder.add(word(buffer.weight));
+    add_layout(builder, buffer.layout);
+  } else {
+    builder.add(static_cast<std::uint64_t>(buffer.dtype));
+    add_dim(builder, buffer.rows);
+    builder.add(word(buffer.columns));
+  }
 }
 
 // The variant's index is part of the address, so the alternatives may only be appended to.
