@@ -1,0 +1,93 @@
+#include "search/region_score.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/cost.h"
+
+namespace fusefarm::search {
+namespace {
+
+// Of the headroom that fusion alone doesn't explain, the part a good implementation reaches. A
+// prior for ranking only: nothing is accepted because of it.
+constexpr double kReach = 0.3;
+constexpr double kSavedMax = 0.9;  // of a region's present time
+constexpr double kStepSuccess = 0.9;
+// Fewer boundary elements than this per thread and threads idle.
+constexpr double kElementsPerThread = 256;
+
+CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
+                           const ScoreInputs& inputs) {
+  CellEstimate cell;
+  cell.workload = workload;
+  const graph::Bindings bindings = workload.bindings();
+  const Roofs& roofs = inputs.profile->roofs();
+  const auto count = static_cast<double>(group.occurrences.size());
+  double bytes_apart = 0;
+  for (const graph::NodeSet& set : group.occurrences) {
+    cell.now_seconds += inputs.profile->seconds_of(workload.name, set.nodes);
+    for (const graph::NodeId id : set.nodes) {
+      const graph::Node& node = inputs.model->node(id);
+      if (!graph::is_view(node.op)) {
+        bytes_apart += static_cast<double>(graph::node_cost(*inputs.model, node, bindings).bytes());
+      }
+    }
+  }
+  const graph::Cost whole = graph::region_cost(*group.region, bindings);
+  const double bytes = count * static_cast<double>(whole.bytes());
+  cell.floor_seconds =
+      std::max(bytes / roofs.bytes_per_second, count * whole.flops / roofs.flops_per_second);
+  cell.floor_seconds = std::min(cell.floor_seconds, cell.now_seconds);
+  const double launches = count * std::max(0, group.members - 1);
+  cell.elided_seconds =
+      launches * roofs.launch_seconds + std::max(0.0, bytes_apart - bytes) / roofs.bytes_per_second;
+  const double room = cell.now_seconds - cell.floor_seconds;
+  const double elided = std::min(cell.elided_seconds, room);
+  cell.saved_seconds = std::min(elided + kReach * (room - elided), kSavedMax * cell.now_seconds);
+  const double step = inputs.profile->step_seconds(workload.name);
+  if (step > 0) {
+    cell.share = workload.weight * cell.now_seconds / step;
+    cell.value = workload.weight * cell.saved_seconds / step;
+  }
+  return cell;
+}
+
+double parallelism_of(const RegionGroup& group, const graph::Bindings& bindings, int threads) {
+  double widest = 0;
+  for (const graph::TensorId id : group.region->outputs) {
+    const graph::Tensor& tensor = group.region->tensor(id);
+    widest = std::max(widest, static_cast<double>(graph::element_count(tensor, bindings)));
+  }
+  return std::min(1.0, widest / (kElementsPerThread * std::max(1, threads)));
+}
+
+}  // namespace
+
+double CellEstimate::log_gain() const {
+  return now_seconds > saved_seconds ? -std::log1p(-saved_seconds / now_seconds) : 0;
+}
+
+Beta pattern_prior(int members) {
+  return beta_prior(std::pow(kStepSuccess, std::max(0, members - 1)));
+}
+
+std::string pattern_key(const RegionGroup& group) { return "pattern/" + group.pattern; }
+
+RegionEstimate estimate_region(const RegionGroup& group, const ScoreInputs& inputs) {
+  RegionEstimate estimate;
+  estimate.p_ok = inputs.posteriors->of(pattern_key(group), pattern_prior(group.members)).mean();
+  double value = 0;
+  for (const Workload& workload : *inputs.workloads) {
+    CellEstimate cell = estimate_cell(group, workload, inputs);
+    value += cell.value;
+    estimate.parallelism =
+        std::min(estimate.parallelism, parallelism_of(group, workload.bindings(), inputs.threads));
+    estimate.cells.push_back(std::move(cell));
+  }
+  estimate.value = value * estimate.p_ok * estimate.parallelism;
+  estimate.cost_seconds = inputs.cell_cost_seconds *
+                          static_cast<double>(std::max<std::size_t>(1, estimate.cells.size()));
+  return estimate;
+}
+
+}  // namespace fusefarm::search
