@@ -30,10 +30,10 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
+installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
 missing=()
 for package in "${wanted[@]}"; do
-  status=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null || true)
-  grep -qx installed <<<"$status" || missing+=("$package")
+  grep -qx "$package installed" <<<"$installed" || missing+=("$package")
 done
 ((${#missing[@]})) || exit 0
 

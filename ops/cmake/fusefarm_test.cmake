@@ -104,6 +104,8 @@ function(fusefarm_fuzz)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   fusefarm_setup_test(${target} ${ARG_DEPS})
   if(FUSEFARM_FUZZ)
+    # The precompiled header is built with other flags than these.
+    set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${ARG_NAME} COMMAND ${target} -runs=0 ${corpus})

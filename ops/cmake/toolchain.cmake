@@ -38,4 +38,12 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   add_link_options(-Wl,-z,relro,-z,now)
 endif()
 
+if(FUSEFARM_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "FUSEFARM_FUZZ needs clang: use the preset asan")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_package(Threads REQUIRED)
