@@ -10,9 +10,9 @@ namespace fusefarm::internal {
 }  // namespace fusefarm::internal
 
 // FUSEFARM_CHECK(x > 0, "region " + id): prints expression, place and detail, then aborts.
-#define FUSEFARM_CHECK(condition, detail)                                                  \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]] {                                                       \
-      ::fusefarm::internal::check_failed(#condition, __FILE__, __LINE__, (detail));        \
-    }                                                                                      \
+#define FUSEFARM_CHECK(condition, detail)                                           \
+  do {                                                                              \
+    if (!(condition)) [[unlikely]] {                                                \
+      ::fusefarm::internal::check_failed(#condition, __FILE__, __LINE__, (detail)); \
+    }                                                                               \
   } while (false)

@@ -1,8 +1,8 @@
 #include "base/digest.h"
 
-#include <blake2.h>
-
 #include <cstring>
+
+#include <blake2.h>
 
 #include "base/check.h"
 
@@ -12,8 +12,12 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 
 int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
+  if (c >= 'a' && c <= 'f') {
+    return c - 'a' + 10;
+  }
   return -1;
 }
 
@@ -38,8 +42,8 @@ std::uint64_t Digest::prefix() const {
 Result<Digest> Digest::from_hex(std::string_view hex) {
   Digest digest;
   if (hex.size() != digest.bytes.size() * 2) {
-    return Error{ErrorCode::kInvalidArgument, "a digest has 64 hex digits, got '" +
-                                                  std::string(hex.substr(0, 80)) + "'"};
+    return Error{ErrorCode::kInvalidArgument,
+                 "a digest has 64 hex digits, got '" + std::string(hex.substr(0, 80)) + "'"};
   }
   for (std::size_t i = 0; i < digest.bytes.size(); ++i) {
     const int high = hex_value(hex[2 * i]);
@@ -55,8 +59,8 @@ Result<Digest> Digest::from_hex(std::string_view hex) {
 
 Digest digest_of(std::span<const std::byte> content) {
   Digest digest;
-  const int rc = blake2b(digest.bytes.data(), content.data(), nullptr, digest.bytes.size(),
-                         content.size(), 0);
+  const int rc =
+      blake2b(digest.bytes.data(), content.data(), nullptr, digest.bytes.size(), content.size(), 0);
   FUSEFARM_CHECK(rc == 0, "blake2b refused its arguments");
   return digest;
 }

@@ -17,9 +17,11 @@ struct Digest {
   std::array<std::uint8_t, 32> bytes{};
   friend auto operator<=>(const Digest&, const Digest&) = default;
 
-  std::string hex() const;                          // 64 characters
+  std::string hex() const;  // 64 characters
+
   std::string short_hex() const { return hex().substr(0, 12); }
-  std::uint64_t prefix() const;                     // first 8 bytes, for keyed draws
+
+  std::uint64_t prefix() const;  // first 8 bytes, for keyed draws
   static Result<Digest> from_hex(std::string_view hex);
 };
 
@@ -32,6 +34,7 @@ class DigestBuilder {
   DigestBuilder& add(std::string_view field);
   DigestBuilder& add(std::uint64_t value);
   DigestBuilder& add(const Digest& digest);
+
   Digest finish() const { return digest_of(std::string_view(buffer_)); }
 
  private:

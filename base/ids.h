@@ -11,6 +11,7 @@ template <class Tag>
 struct Id {
   std::uint64_t value = 0;  // 0: none
   friend auto operator<=>(Id, Id) = default;
+
   explicit operator bool() const { return value != 0; }
 };
 

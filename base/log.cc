@@ -1,9 +1,9 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-
 #include <map>
 #include <mutex>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
 
 namespace fusefarm {
 namespace {
@@ -38,7 +38,9 @@ void set_log_level(spdlog::level::level_enum level) {
   Loggers& all = loggers();
   const std::lock_guard lock(all.mutex);
   all.level = level;
-  for (auto& [name, entry] : all.by_module) entry->set_level(level);
+  for (auto& [name, entry] : all.by_module) {
+    entry->set_level(level);
+  }
 }
 
 }  // namespace fusefarm

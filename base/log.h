@@ -2,10 +2,10 @@
 // handled; info: life of campaigns and workers; debug: single candidates.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <string>
+
+#include <spdlog/spdlog.h>
 
 namespace fusefarm {
 

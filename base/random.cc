@@ -36,7 +36,9 @@ std::uint64_t Random::below(std::uint64_t bound) {
   FUSEFARM_CHECK(bound > 0, "empty range");
   const std::uint64_t limit = bound * (~std::uint64_t{0} / bound);
   std::uint64_t draw = next();
-  while (draw >= limit) draw = next();
+  while (draw >= limit) {
+    draw = next();
+  }
   return draw % bound;
 }
 
@@ -44,7 +46,9 @@ double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53;
 
 double Random::normal() {
   double u = uniform();
-  while (u <= 0) u = uniform();
+  while (u <= 0) {
+    u = uniform();
+  }
   const double v = uniform();
   return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }

@@ -1,5 +1,5 @@
-// Random numbers that can be replayed. Each decision has its own key: hash(seed, decision id); there
-// is no shared stream, so an added draw in one place changes nothing elsewhere.
+// Random numbers that can be replayed. Each decision has its own key: hash(seed, decision id);
+// there is no shared stream, so an added draw in one place changes nothing elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace fusefarm {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+
   // The stream of one decision, e.g. Random::keyed(seed, "quad-order", experiment, block).
   static Random keyed(std::uint64_t seed, std::string_view decision, std::uint64_t a = 0,
                       std::uint64_t b = 0);
@@ -22,6 +23,7 @@ class Random {
   double uniform();
   // Standard normal (Box-Muller, no cached second value, so that copies stay equal).
   double normal();
+
   bool coin() { return (next() >> 63) != 0; }
 
  private:

@@ -1,5 +1,5 @@
-// Result<T>: what can go wrong in a correct program. What a *candidate* did is never an Error; it is
-// a Verdict (records/verdict.h).
+// Result<T>: what can go wrong in a correct program. What a *candidate* did is never an Error; it
+// is a Verdict (records/verdict.h).
 #pragma once
 
 #include <optional>
@@ -42,29 +42,42 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Result(Error error) : error_(std::move(error)) {}      // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return value_.has_value(); }
+
   explicit operator bool() const { return ok(); }
 
   const Error& error() const {
-    if (ok()) internal::result_misused("error() of a Result that holds a value");
+    if (ok()) {
+      internal::result_misused("error() of a Result that holds a value");
+    }
     return error_;
   }
 
   T& value() & { return *checked(); }
+
   const T& value() const& { return *const_cast<Result*>(this)->checked(); }
+
   T& operator*() & { return *checked(); }
+
   const T& operator*() const& { return *const_cast<Result*>(this)->checked(); }
+
   T* operator->() { return checked(); }
+
   const T* operator->() const { return const_cast<Result*>(this)->checked(); }
+
   T take() { return std::move(*checked()); }
+
   T value_or(T other) const { return ok() ? *value_ : std::move(other); }
 
  private:
   T* checked() {
-    if (!ok()) internal::result_misused(error_.message.c_str());
+    if (!ok()) {
+      internal::result_misused(error_.message.c_str());
+    }
     return &*value_;
   }
 
@@ -76,18 +89,24 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
+
   Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return !error_.has_value(); }
+
   explicit operator bool() const { return ok(); }
 
   const Error& error() const {
-    if (ok()) internal::result_misused("error() of a Result that holds a value");
+    if (ok()) {
+      internal::result_misused("error() of a Result that holds a value");
+    }
     return *error_;
   }
 
   void take() {
-    if (!ok()) internal::result_misused(error_->message.c_str());
+    if (!ok()) {
+      internal::result_misused(error_->message.c_str());
+    }
   }
 
  private:
@@ -98,11 +117,11 @@ class [[nodiscard]] Result<void> {
 
 // TRY(expr): the value of a Result, or return its error from this function. A GNU statement
 // expression, which both compilers we build with support.
-#define FUSEFARM_TRY(expr)                                   \
-  __extension__({                                            \
-    auto fusefarm_try_result = (expr);                       \
+#define FUSEFARM_TRY(expr)                                             \
+  __extension__({                                                      \
+    auto fusefarm_try_result = (expr);                                 \
     if (!fusefarm_try_result.ok()) return fusefarm_try_result.error(); \
-    fusefarm_try_result.take();                              \
+    fusefarm_try_result.take();                                        \
   })
 
 #ifndef TRY

@@ -14,7 +14,9 @@ Error not_a_number(std::string_view text, const char* kind) {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;
@@ -34,7 +36,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
   std::size_t begin = 0;
   while (true) {
     const std::size_t end = text.find(separator, begin);
-    if (end == std::string_view::npos) break;
+    if (end == std::string_view::npos) {
+      break;
+    }
     parts.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -45,7 +49,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
   for (const std::string& part : parts) {
-    if (!out.empty()) out += separator;
+    if (!out.empty()) {
+      out += separator;
+    }
     out += part;
   }
   return out;

@@ -1,30 +1,42 @@
 // Owner of a file descriptor. Move-only; closing can't report, so code that must know syncs first.
 #pragma once
 
-#include <unistd.h>
-
 #include <utility>
+
+#include <unistd.h>
 
 namespace fusefarm {
 
 class UniqueFd {
  public:
   UniqueFd() = default;
+
   explicit UniqueFd(int fd) : fd_(fd) {}
+
   UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
   UniqueFd& operator=(UniqueFd&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.fd_, -1));
+    if (this != &other) {
+      reset(std::exchange(other.fd_, -1));
+    }
     return *this;
   }
+
   UniqueFd(const UniqueFd&) = delete;
   UniqueFd& operator=(const UniqueFd&) = delete;
+
   ~UniqueFd() { reset(); }
 
   int get() const { return fd_; }
+
   bool valid() const { return fd_ >= 0; }
+
   int release() { return std::exchange(fd_, -1); }
+
   void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
     fd_ = fd;
   }
 

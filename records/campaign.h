@@ -14,10 +14,10 @@ struct SearchSpec {
   int phases = 2;
   std::vector<std::string> proposers{"builtin"};  // builtin | noop
   std::uint64_t seed = 1;
-  double budget_seconds = 0;   // 0: unlimited
-  int rounds_max = 2;          // ECHO rounds per region and workload
+  double budget_seconds = 0;  // 0: unlimited
+  int rounds_max = 2;         // ECHO rounds per region and workload
   int plans_per_round = 8;
-  int region_nodes_max = 5;    // phase 1; +2 contracted nodes per phase
+  int region_nodes_max = 5;  // phase 1; +2 contracted nodes per phase
   int regions_per_phase = 8;
 };
 

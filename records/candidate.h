@@ -21,12 +21,13 @@ struct Candidate {
   // From the allow-list -O2 -O3 -ffast-math-free vector flags (verify/static_check.h).
   std::vector<std::string> flags;
   LaunchPlan plan;
-  std::string origin;  // proposer: builtin, llm, replay, human, noop
-  std::string family;  // schedule family, e.g. skinny_gemm, rowwise
+  std::string origin;                            // proposer: builtin, llm, replay, human, noop
+  std::string family;                            // schedule family, e.g. skinny_gemm, rowwise
   std::map<std::string, std::int64_t> schedule;  // the point of the schedule space, for the search
   bool deterministic = true;
 
-  // Content address: kind, region, source, flags and plan. Origin, family and schedule are not part.
+  // Content address: kind, region, source, flags and plan. Origin, family and schedule are not
+  // part.
   Digest digest() const;
 };
 

@@ -27,7 +27,7 @@ struct Hypothesis {
 
 // An independently evaluable change with a toggle. In the first cut a unit carries its candidate.
 struct Unit {
-  std::string id;  // unique in its plan
+  std::string id;      // unique in its plan
   int hypothesis = 0;  // index into the plan's hypotheses
   Candidate candidate;
   std::vector<std::string> depends_on;

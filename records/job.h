@@ -42,7 +42,8 @@ struct ScreenJob {
   std::shared_ptr<const graph::Graph> model;   // for the weights: the graph the occurrence is in
   std::shared_ptr<const graph::Graph> region;  // canonical
   Digest signature;
-  std::vector<graph::TensorId> tensor_of;  // canonical tensor -> tensor of `model`, first occurrence
+  std::vector<graph::TensorId>
+      tensor_of;  // canonical tensor -> tensor of `model`, first occurrence
   Workload workload;
   // What the incumbent arm runs: `region` itself, or, when accepted regions lie inside it, the same
   // graph (same boundary tensors, same order) with those still contracted to kRegion nodes.
@@ -53,8 +54,8 @@ struct ScreenJob {
   std::vector<ExperimentId> experiments;  // one per candidate, same order
 };
 
-// Fresh processes, superiority by at least min_gain at the declared error rate; only its estimate is
-// quoted. `screened` is the outcome so far; the result adds the confirmation.
+// Fresh processes, superiority by at least min_gain at the declared error rate; only its estimate
+// is quoted. `screened` is the outcome so far; the result adds the confirmation.
 struct ConfirmJob {
   ScreenJob subject;  // with exactly one candidate
   Outcome screened;
@@ -74,21 +75,24 @@ struct NodeProfile {
   graph::NodeId node = graph::kNone;
   double seconds = 0;  // median, in situ
 };
+
 struct GemmChoice {
   std::int64_t rows = 0, n = 0, k = 0;
   graph::DType dtype = graph::DType::kBF16;
-  std::string library;  // packed | openblas | onednn
+  std::string library;                    // packed | openblas | onednn
   std::map<std::string, double> seconds;  // of each library tried
 };
+
 struct WorkloadProfile {
   std::string workload;
   double step_seconds = 0;
   std::vector<NodeProfile> nodes;
 };
+
 struct ProfileResult {
   std::vector<WorkloadProfile> workloads;
   std::vector<GemmChoice> gemms;
-  double copy_bytes_per_second = 0;   // measured roofs
+  double copy_bytes_per_second = 0;  // measured roofs
   double flops_per_second = 0;
   std::string device_class, toolchain, isolation, blas_core;
 };
@@ -106,6 +110,7 @@ struct WorkloadIntegration {
   PairedMeasurement measurement;
   double before_seconds = 0, after_seconds = 0;  // medians of a step
 };
+
 struct IntegrationResult {
   bool ok = false;
   Verdict verdict;  // kImproved / kNoGain / kIntegrationFail{diverge,tokens,regress} / kInfra

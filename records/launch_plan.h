@@ -27,9 +27,11 @@ constexpr int kLaunchPlanVersion = 1;
 struct GridExpr {
   graph::Dim dim;
   std::int64_t divisor = 1;
+
   std::int64_t eval(const graph::Bindings& bindings) const {
     return (bindings.of(dim) + divisor - 1) / divisor;
   }
+
   friend bool operator==(const GridExpr&, const GridExpr&) = default;
 };
 
@@ -46,8 +48,8 @@ struct PreparedLayout {
   std::int64_t panel = 16;  // 0: row-major as the weight is, only the dtype changes
   RowOrder order = RowOrder::kLinear;
   graph::DType dtype = graph::DType::kBF16;
-  // bf16 only: inside each group of 16 rows, row i and row i+8 share a 32-bit word (low, high half),
-  // so that shift and mask widen them without a shuffle.
+  // bf16 only: inside each group of 16 rows, row i and row i+8 share a 32-bit word (low, high
+  // half), so that shift and mask widen them without a shuffle.
   bool pair_interleave = false;
   friend bool operator==(const PreparedLayout&, const PreparedLayout&) = default;
 };
@@ -59,8 +61,8 @@ struct BufferSpec {
   graph::DType dtype = graph::DType::kF32;  // scratch, zeroed
   graph::Dim rows = graph::fixed(1);        // scratch, zeroed: rows x columns
   std::int64_t columns = 0;
-  int weight = -1;                          // prepared: index into the region's inputs
-  PreparedLayout layout;                    // prepared
+  int weight = -1;        // prepared: index into the region's inputs
+  PreparedLayout layout;  // prepared
   friend bool operator==(const BufferSpec&, const BufferSpec&) = default;
 };
 
@@ -68,22 +70,27 @@ struct InputArg {
   int index = 0;  // of the region's inputs
   friend bool operator==(const InputArg&, const InputArg&) = default;
 };
+
 struct OutputArg {
   int index = 0;  // of the region's outputs
   friend bool operator==(const OutputArg&, const OutputArg&) = default;
 };
+
 struct BufferArg {  // scratch, zeroed, prepared
-  int index = 0;  // of the plan's buffers
+  int index = 0;    // of the plan's buffers
   friend bool operator==(const BufferArg&, const BufferArg&) = default;
 };
+
 struct DimArg {
   graph::Dim dim;
   friend bool operator==(const DimArg&, const DimArg&) = default;
 };
+
 struct ConstantArg {
   std::int64_t value = 0;
   friend bool operator==(const ConstantArg&, const ConstantArg&) = default;
 };
+
 using LaunchArg = std::variant<InputArg, OutputArg, BufferArg, DimArg, ConstantArg>;
 
 // A block function of the candidate's source.
@@ -94,12 +101,13 @@ struct KernelStep {
   friend bool operator==(const KernelStep&, const KernelStep&) = default;
 };
 
-// One node of the region by the farm's own baseline kernel. Interior tensors that it reads or writes
-// get buffers by themselves. A plan of library steps alone equals the unfused incumbent.
+// One node of the region by the farm's own baseline kernel. Interior tensors that it reads or
+// writes get buffers by themselves. A plan of library steps alone equals the unfused incumbent.
 struct LibraryStep {
   graph::NodeId node = graph::kNone;  // of the region's canonical graph
   friend bool operator==(const LibraryStep&, const LibraryStep&) = default;
 };
+
 using PlanStep = std::variant<KernelStep, LibraryStep>;
 
 struct LaunchPlan {

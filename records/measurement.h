@@ -9,7 +9,8 @@ namespace fusefarm {
 
 enum class Arm : std::uint8_t { kIncumbent = 0, kCandidate = 1 };
 
-// One slot: `launches` launches of one arm, each with its own values, bracketed by the worker's clock.
+// One slot: `launches` launches of one arm, each with its own values, bracketed by the worker's
+// clock.
 struct Slot {
   Arm arm = Arm::kIncumbent;
   std::int64_t nanoseconds = 0;

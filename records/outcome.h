@@ -17,10 +17,10 @@ namespace fusefarm {
 struct BoundaryError {
   std::string tensor;
   double worst_over_bound = 0;
-  double relative_norm = 0;        // ||y - R||_F / ||R||_F
+  double relative_norm = 0;  // ||y - R||_F / ||R||_F
   double relative_norm_limit = 0;
-  std::int64_t worst_index = 0;    // flat element index
-  std::int64_t failures = 0;       // elements beyond the bound
+  std::int64_t worst_index = 0;  // flat element index
+  std::int64_t failures = 0;     // elements beyond the bound
 };
 
 struct CorrectnessRecord {
@@ -34,7 +34,7 @@ struct CorrectnessRecord {
 
 struct Outcome {
   ExperimentId experiment;
-  Digest region;     // signature
+  Digest region;  // signature
   std::string workload;
   Digest candidate;  // content digest
   Digest incumbent;  // content digest of what it was compared with ("" digest: unfused baseline)

@@ -35,13 +35,13 @@ struct ProgramBuffer {
   // kPrepared and kWeights: distinct copies the launches rotate over, so that the last-level cache
   // does not hold a weight that is cold in the model (residency, docs/formats.md).
   std::int32_t copies = 1;
-  std::string name;          // for people
+  std::string name;  // for people
 };
 
 // A view: rows x columns of a buffer from a column offset. row_stride = the buffer's columns.
 struct TensorRef {
   std::int32_t buffer = -1;
-  std::int64_t column = 0;   // first element of row 0
+  std::int64_t column = 0;  // first element of row 0
   std::int64_t row_stride = 0;
   std::int64_t rows = 0, columns = 0;
 };

@@ -36,8 +36,7 @@ class JobHandler {
  public:
   virtual ~JobHandler() = default;
   // Called on the worker's thread. `report` may be called from it at any time until it returns.
-  virtual Result<JobResult> run(const Job& job,
-                                const std::function<void(TransportEvent)>& report,
+  virtual Result<JobResult> run(const Job& job, const std::function<void(TransportEvent)>& report,
                                 const std::function<bool()>& cancelled, LeaseId lease) = 0;
 };
 

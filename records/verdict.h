@@ -14,19 +14,19 @@ enum class VerdictClass : std::uint8_t {
   kInconclusive,
   kDuplicate,
   kRejectStatic,
-  kRejectBuild,     // error, timeout, resource, policy
-  kRejectFault,     // launch, memory, trap, signal
+  kRejectBuild,  // error, timeout, resource, policy
+  kRejectFault,  // launch, memory, trap, signal
   kRejectHang,
   kRejectResource,
-  kRejectWrong,     // numeric, nonfinite, unwritten, tail, rank
+  kRejectWrong,  // numeric, nonfinite, unwritten, tail, rank
   kRejectNondet,
   kRejectStateful,
   kRejectMutation,
   kRejectOob,
   kRejectTamper,
-  kSuspect,         // physically impossible or contradictory; held
-  kInfra,           // environment, toolchain, device, cotenant, clock; never charged
-  kIntegrationFail, // capture, diverge, tokens, regress
+  kSuspect,          // physically impossible or contradictory; held
+  kInfra,            // environment, toolchain, device, cotenant, clock; never charged
+  kIntegrationFail,  // capture, diverge, tokens, regress
   kCancelled,
 };
 

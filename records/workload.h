@@ -12,15 +12,16 @@ namespace fusefarm {
 struct Workload {
   std::string name;  // unique in a campaign
   graph::Phase phase = graph::Phase::kDecode;
-  std::int64_t batch = 1;     // sequences
-  std::int64_t context = 0;   // KV slots per sequence, the step's own tokens included
-  std::int64_t tokens = 1;    // of the step: decode = batch; prefill: chunk; block: 32 * batch
-  double weight = 1;          // share of serving time; a campaign's weights sum to 1
+  std::int64_t batch = 1;    // sequences
+  std::int64_t context = 0;  // KV slots per sequence, the step's own tokens included
+  std::int64_t tokens = 1;   // of the step: decode = batch; prefill: chunk; block: 32 * batch
+  double weight = 1;         // share of serving time; a campaign's weights sum to 1
 
   graph::Bindings bindings() const {
     const std::int64_t logit_rows = phase == graph::Phase::kBlockDiffusion ? tokens : batch;
     return {tokens, batch, batch * context, logit_rows};
   }
+
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
