@@ -116,13 +116,17 @@ class [[nodiscard]] Result<void> {
 }  // namespace fusefarm
 
 // TRY(expr): the value of a Result, or return its error from this function. A GNU statement
-// expression, which both compilers we build with support.
-#define FUSEFARM_TRY(expr)                                             \
-  __extension__({                                                      \
-    auto fusefarm_try_result = (expr);                                 \
-    if (!fusefarm_try_result.ok()) return fusefarm_try_result.error(); \
-    fusefarm_try_result.take();                                        \
+// expression, which both compilers we build with support. The counter keeps nested uses apart.
+#define FUSEFARM_TRY_NAMED(name, expr)   \
+  __extension__({                        \
+    auto name = (expr);                  \
+    if (!name.ok()) return name.error(); \
+    name.take();                         \
   })
+#define FUSEFARM_TRY_JOIN(a, b) a##b
+#define FUSEFARM_TRY_NUMBERED(number, expr) \
+  FUSEFARM_TRY_NAMED(FUSEFARM_TRY_JOIN(fusefarm_try_, number), expr)
+#define FUSEFARM_TRY(expr) FUSEFARM_TRY_NUMBERED(__COUNTER__, expr)
 
 #ifndef TRY
 #define TRY(expr) FUSEFARM_TRY(expr)
