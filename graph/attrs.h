@@ -17,13 +17,16 @@ class Attrs {
     values_[name] = std::move(value);
     return *this;
   }
+
   bool has(const std::string& name) const { return values_.contains(name); }
+
   // The value, or `otherwise` when absent or of another type.
   std::int64_t integer(const std::string& name, std::int64_t otherwise = 0) const;
   double real(const std::string& name, double otherwise = 0) const;
   std::string text(const std::string& name, const std::string& otherwise = "") const;
 
   const std::map<std::string, AttrValue>& values() const { return values_; }
+
   friend bool operator==(const Attrs&, const Attrs&) = default;
 
  private:

@@ -10,10 +10,11 @@
 namespace fusefarm::graph {
 
 struct Cost {
-  std::int64_t bytes_read = 0;     // activations, inputs, state
+  std::int64_t bytes_read = 0;  // activations, inputs, state
   std::int64_t bytes_written = 0;
-  std::int64_t weight_bytes = 0;   // each weight once
-  double flops = 0;                // multiply-add = 2
+  std::int64_t weight_bytes = 0;  // each weight once
+  double flops = 0;               // multiply-add = 2
+
   std::int64_t bytes() const { return bytes_read + bytes_written + weight_bytes; }
 };
 

@@ -23,6 +23,7 @@ struct Dim {
 };
 
 constexpr Dim fixed(std::int64_t value) { return Dim{Symbol::kOne, value}; }
+
 constexpr Dim tokens(std::int64_t factor = 1) { return Dim{Symbol::kTokens, factor}; }
 
 // Concrete values of the symbols for one shape bucket.
@@ -34,6 +35,7 @@ struct Bindings {
   friend auto operator<=>(const Bindings&, const Bindings&) = default;
 
   std::int64_t of(Symbol symbol) const;
+
   std::int64_t of(Dim dim) const { return dim.factor * of(dim.symbol); }
 };
 

@@ -16,9 +16,12 @@ constexpr std::int64_t bytes_of(DType dtype) { return dtype == DType::kBF16 ? 2 
 // integers.
 constexpr double unit_roundoff(DType dtype) {
   switch (dtype) {
-    case DType::kF32: return 0x1.0p-24;
-    case DType::kBF16: return 0x1.0p-8;
-    case DType::kI32: return 0.0;
+    case DType::kF32:
+      return 0x1.0p-24;
+    case DType::kBF16:
+      return 0x1.0p-8;
+    case DType::kI32:
+      return 0.0;
   }
   return 0.0;
 }

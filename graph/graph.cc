@@ -38,6 +38,13 @@ NodeId Graph::add_node(Node node) {
                    "node '" + node.name + "' writes tensor " + std::to_string(output));
     producer_[output] = node.id;
   }
+  for (const auto& [output, input] : node.aliases) {
+    const auto reads = static_cast<std::size_t>(input);
+    FUSEFARM_CHECK(input >= 0 && reads < node.inputs.size() && output >= 0 &&
+                       static_cast<std::size_t>(output) < node.outputs.size(),
+                   "node '" + node.name + "' aliases what it does not have");
+    overwriter_[node.inputs[reads]] = node.id;
+  }
   const NodeId id = node.id;
   position_[id] = nodes_.size();
   nodes_.push_back(std::move(node));
@@ -50,20 +57,28 @@ const Tensor& Graph::tensor(TensorId id) const {
   return found->second;
 }
 
-const Node& Graph::node(NodeId id) const {
+std::size_t Graph::position(NodeId id) const {
   const auto found = position_.find(id);
   FUSEFARM_CHECK(found != position_.end(), "node " + std::to_string(id));
-  return nodes_[found->second];
+  return found->second;
 }
+
+const Node& Graph::node(NodeId id) const { return nodes_[position(id)]; }
 
 const Node* Graph::producer(TensorId id) const {
   const auto found = producer_.find(id);
   return found == producer_.end() ? nullptr : &node(found->second);
 }
 
-std::vector<NodeId> Graph::consumers(TensorId id) const {
+const std::vector<NodeId>& Graph::consumers(TensorId id) const {
+  static const std::vector<NodeId> none;
   const auto found = consumers_.find(id);
-  return found == consumers_.end() ? std::vector<NodeId>{} : found->second;
+  return found == consumers_.end() ? none : found->second;
+}
+
+const Node* Graph::overwriter(TensorId id) const {
+  const auto found = overwriter_.find(id);
+  return found == overwriter_.end() ? nullptr : &node(found->second);
 }
 
 std::vector<std::int64_t> bound_shape(const Tensor& tensor, const Bindings& bindings) {

@@ -1,5 +1,5 @@
-// The model graph of one rank: a DAG of nodes over tensors, in SSA form (each tensor has at most one
-// producer; state that is overwritten gets a new tensor that aliases the old one).
+// The model graph of one rank: a DAG of nodes over tensors, in SSA form (each tensor has at most
+// one producer; state that is overwritten gets a new tensor that aliases the old one).
 //
 // Value semantics: a Graph is immutable once it is shared; rewriting returns a new Graph with
 // version + 1. Ids are unique in a graph and stay what they are across rewrites.
@@ -48,16 +48,19 @@ class Graph;
 struct Node {
   NodeId id = kNone;
   OpKind op = OpKind::kAdd;
-  std::string name;         // for people; never part of a signature
+  std::string name;            // for people; never part of a signature
   std::int32_t layer = kNone;  // decoder layer, or kNone outside the stack
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
   Attrs attrs;
   // (output index, input index): the output is the same memory as the input, overwritten.
   std::vector<std::pair<int, int>> aliases;
-  // kRegion only: what the region computes. Its graph inputs and outputs are, in this order, this
-  // node's inputs and outputs. Tensor and node ids inside are those of the graph it was cut from.
+  // kRegion only: what the region computes, in canonical form (region.h). Its graph inputs and
+  // outputs correspond, in this order, to this node's inputs and outputs.
   std::shared_ptr<const Graph> body;
+  // kRegion made by contract(): the nodes that it replaced, with the ids and names they had and
+  // this node's inputs and outputs. dissolve() and expand() put them back.
+  std::shared_ptr<const Graph> origin;
 };
 
 class Graph {
@@ -66,14 +69,22 @@ class Graph {
   NodeId add_node(Node node);          // inputs must exist; appended, so nodes stay topological
 
   const std::vector<Node>& nodes() const { return nodes_; }  // topological order
+
   const std::map<TensorId, Tensor>& tensors() const { return tensors_; }
+
   const Tensor& tensor(TensorId id) const;
   const Node& node(NodeId id) const;
+
   bool has_node(NodeId id) const { return position_.contains(id); }
+
   // The node that produces a tensor, or nullptr for inputs, weights and initial state.
   const Node* producer(TensorId id) const;
-  // Nodes that read a tensor, in topological order.
-  std::vector<NodeId> consumers(TensorId id) const;
+  // Nodes that read a tensor, in topological order. Valid until the next add_node().
+  const std::vector<NodeId>& consumers(TensorId id) const;
+  // The node that overwrites a tensor's memory (an alias), or nullptr. It runs after all readers.
+  const Node* overwriter(TensorId id) const;
+  // Index of a node in nodes().
+  std::size_t position(NodeId id) const;
 
   // Graph inputs and outputs, ordered. For an extracted region: its boundary.
   std::vector<TensorId> inputs;
@@ -87,6 +98,7 @@ class Graph {
   std::map<TensorId, Tensor> tensors_;
   std::map<TensorId, NodeId> producer_;
   std::map<TensorId, std::vector<NodeId>> consumers_;
+  std::map<TensorId, NodeId> overwriter_;
 };
 
 std::vector<std::int64_t> bound_shape(const Tensor& tensor, const Bindings& bindings);

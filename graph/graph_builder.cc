@@ -40,6 +40,11 @@ TensorId GraphBuilder::state(const std::string& name, std::vector<Dim> shape) {
   return id;
 }
 
+TensorId GraphBuilder::written_state(const std::string& name, const Tensor& before) {
+  return graph_.add_tensor({kNone, prefix_ + name, TensorKind::kState, before.dtype, before.shape,
+                            before.init, before.init_scale});
+}
+
 TensorId GraphBuilder::weight(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
                               Init init, double scale) {
   return graph_.add_tensor(

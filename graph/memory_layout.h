@@ -32,6 +32,7 @@ struct WeightLayout {
   std::map<TensorId, std::int64_t> offset;
   std::int64_t bytes = 0;
 };
+
 // Ascending tensor id. Contracted or not, a graph of one model gives the same layout.
 WeightLayout weight_layout(const Graph& graph, const Bindings& bindings);
 

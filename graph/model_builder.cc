@@ -100,7 +100,7 @@ TensorId ModelBuilder::attention(TensorId normed) {
   const std::string write = "self_attn.kv_write";
   const Tensor cache = b_.graph().tensor(k_cache);
   const auto written = [&](const char* name) {
-    const TensorId id = b_.activation(write + name, cache.dtype, cache.shape);
+    const TensorId id = b_.written_state(write + name, cache);
     final_states_.push_back(id);
     return id;
   };

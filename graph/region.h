@@ -1,5 +1,6 @@
-// Regions: connected, convex, side-effect-closed node sets of a (contracted) graph, their extraction
-// as a graph of their own, their canonical signature, and the rewrite that contracts them.
+// Regions: connected, convex, side-effect-closed node sets of a (contracted) graph, their
+// extraction as a graph of their own, their canonical signature, and the rewrite that contracts
+// them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct NodeSet {
 };
 
 struct EnumerateOptions {
-  int nodes_max = 4;      // of the contracted graph
+  int nodes_max = 4;  // of the contracted graph
   std::size_t regions_max = 200'000;
   // Which nodes may be a member at all (a fused implementation can exist). Views count as members
   // but not towards nodes_max.
@@ -51,15 +52,34 @@ struct Canonical {
   Graph graph;
   Digest signature;
   std::vector<TensorId> tensor_of;  // canonical tensor id -> tensor id in the source region
+  std::vector<NodeId> node_of;      // position in graph.nodes() -> node id in the source region
 };
+
 Canonical canonicalise(const Graph& region);
+
+// The same set with its kRegion members kept contracted. Boundary tensors have the ids and the
+// order of `canonical`, which is canonicalise(extract_region(graph, nodes)); the rest gets fresh
+// ids.
+Result<Graph> extract_contracted(const Graph& graph, const std::vector<NodeId>& nodes,
+                                 const Canonical& canonical);
+
+// Sets of equal signature: one layer's region repeated is one class with an occurrence a layer.
+struct RegionClass {
+  Digest signature;
+  std::vector<std::size_t> occurrences;  // indices into the sets given, ascending
+};
+
+// Ordered by first occurrence. Far cheaper than a signature per set: sets that look alike node by
+// node share one.
+std::vector<RegionClass> classify_regions(const Graph& graph, const std::vector<NodeSet>& sets);
 
 // Replaces the set by one kRegion node; version + 1. The new node's inputs and outputs are those of
 // extract_region, permuted into the canonical order, and its body is the canonical graph.
 // attrs of the new node: {signature: hex}.
 Result<Graph> contract(const Graph& graph, const std::vector<NodeId>& nodes);
 
-// The inverse: the kRegion node is replaced by the nodes it was made from; version + 1.
+// The inverse: the kRegion node is replaced by the nodes it was made from (which may be kRegion
+// nodes themselves), with the ids they had; version + 1.
 Result<Graph> dissolve(const Graph& graph, NodeId region_node);
 
 // Every kRegion replaced by its body, recursively. The version stays.
