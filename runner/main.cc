@@ -1,0 +1,20 @@
+// fusefarm-runner: started by a worker inside its sandbox, with one end of a channel as descriptor.
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "runner/serve.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3 || std::strcmp(argv[1], "--channel") != 0) {
+    std::fputs("usage: fusefarm-runner --channel FD (started by a fusefarm worker)\n", stderr);
+    return 2;
+  }
+  const auto fd = fusefarm::parse_int(argv[2]);
+  if (!fd.ok() || *fd < 3 || *fd > 1023) {
+    std::fputs("error: --channel names no descriptor\n", stderr);
+    return 2;
+  }
+  return fusefarm::runner::serve(fusefarm::UniqueFd(static_cast<int>(*fd)),
+                                 fusefarm::system_clock());
+}
