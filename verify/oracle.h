@@ -52,6 +52,7 @@ struct OracleRouting {
   std::vector<double> affinity, affinity_tolerance;  // [T,E]: what weights are made of
   std::vector<double> choice, choice_tolerance;      // [T,E]: what is ranked (with bias)
   std::vector<bool> ambiguous;                       // [T]: rounding may change the chosen set
+  bool scores_exact = false;  // then equal scores are ties: the lower index goes first
 };
 
 struct Evaluated {
