@@ -16,15 +16,20 @@ class Database;
 // A read-only connection: it never writes, checkpoints or takes the owner's lock, and sees
 // committed data only. One thread at a time.
 class History {
+  struct Key {};
+
  public:
   // Errors: kNotFound, kIntegrity (corrupt, not ours, newer), kInvalidArgument (no permission).
   static Result<std::unique_ptr<History>> open(const std::string& path);
+  History(Key key, std::unique_ptr<Database> database);  // by open()
   ~History();
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
   Result<std::vector<CampaignRow>> campaigns() const;  // newest first
   Result<std::optional<CampaignRow>> campaign(CampaignId id) const;
+  Result<std::optional<CampaignRow>> campaign_of(const std::string& name,
+                                                 const Digest& spec_hash) const;
   Result<std::optional<CampaignSpec>> campaign_spec(CampaignId id) const;
   Result<std::optional<ProfileResult>> profile(CampaignId id) const;
   Result<Counters> counters(CampaignId id) const;
@@ -65,7 +70,6 @@ class History {
   Result<std::vector<Decision>> decisions(CampaignId id) const;  // by sequence
 
  private:
-  explicit History(std::unique_ptr<Database> database);
   std::unique_ptr<Database> database_;
 };
 

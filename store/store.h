@@ -29,12 +29,16 @@ struct StoreOptions {
 
 // Writes from any thread; read() from one thread at a time.
 class Store {
+  struct Key {};
+  struct Parts;
+
  public:
   // Creates the file and its folder, or migrates an older one after a backup beside it. Errors:
   // kUnavailable (another process owns it: names the pid), kIntegrity (corrupt, another program's
   // or newer), kInvalidArgument (folder not writable), kExhausted (no space).
   static Result<std::unique_ptr<Store>> open(const std::string& path, const Clock& clock,
                                              const StoreOptions& options = {});
+  Store(Key key, std::unique_ptr<Parts> parts);  // by open()
   ~Store();  // commits what is queued; errors are logged, so flush() first
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -86,8 +90,6 @@ class Store {
   const std::string& path() const;
 
  private:
-  struct Parts;
-  explicit Store(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 
