@@ -116,12 +116,25 @@ class AnchorSearch {
   void keep() {
     Positions sorted = members_;
     std::sort(sorted.begin(), sorted.end());
-    if (convex(sorted) && closed(sorted)) {
+    if (views_are_read(sorted) && convex(sorted) && closed(sorted)) {
       for (int& position : sorted) {
         position -= anchor_;
       }
       found_.push_back(std::move(sorted));
     }
+  }
+
+  // A view that nobody inside reads changes nothing: the set without it is the same work.
+  bool views_are_read(const Positions& sorted) {
+    return std::all_of(sorted.begin(), sorted.end(), [&](int member) {
+      if (!at(member).view) {
+        return true;
+      }
+      const Positions& next = at(member).successors;
+      return std::any_of(next.begin(), next.end(), [&](int offset) {
+        return std::binary_search(sorted.begin(), sorted.end(), member + offset);
+      });
+    });
   }
 
   bool convex(const Positions& sorted) {
