@@ -29,6 +29,10 @@ struct ElfSummary {
 // kInvalidArgument when the bytes are no such object or contradict themselves.
 Result<ElfSummary> read_elf(std::span<const std::byte> file);
 
+// Leaf functions of libc and libm that a compiler or a kernel may call; nothing that reads a clock,
+// allocates, or talks to the system.
+const std::vector<std::string>& allowed_imports();
+
 struct ElfPolicy {
   std::size_t file_bytes_max = 8U << 20;
   std::uint64_t writable_bytes_max = 0;
