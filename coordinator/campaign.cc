@@ -92,7 +92,7 @@ class Campaign {
     roofs.bytes_per_second = state().view.roofs().bytes_per_second;
     roofs.cache_bytes_per_second = std::max(roofs.cache_bytes_per_second, roofs.bytes_per_second);
     roofs.flops_per_second = state().view.roofs().flops_per_second;
-    state().proposers = TRY(search::make_proposers(state().spec.search.proposers, roofs));
+    state().proposers = TRY(deps_.make_proposers(state().spec.search.proposers, roofs));
     return {};
   }
 

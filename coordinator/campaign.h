@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -12,6 +13,7 @@
 #include "coordinator/progress.h"
 #include "records/campaign.h"
 #include "records/transport.h"
+#include "search/make_proposers.h"
 #include "store/store.h"
 
 namespace fusefarm::coordinator {
@@ -26,6 +28,9 @@ struct CampaignDeps {
   std::function<bool()> stop_requested = [] { return false; };
   // For the report; 0: unknown.
   std::function<std::int64_t()> peak_memory_bytes = [] { return std::int64_t{0}; };
+  // By the campaign's names.
+  std::function<Result<search::ProposerSet>(const std::vector<std::string>&, const codegen::Roofs&)>
+      make_proposers = search::make_proposers;
   Journal::AfterWrite after_write;  // tests only
 };
 
