@@ -2,13 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "store/samples.h"
 
 namespace fusefarm::store {
 
 std::string shape_key(const Workload& workload) {
-  return std::string(fusefarm::to_string(workload.phase)) + " b" + std::to_string(workload.batch) + " c" +
-         std::to_string(workload.context) + " t" + std::to_string(workload.tokens);
+  return std::string(fusefarm::to_string(workload.phase)) + " b" + std::to_string(workload.batch) +
+         " c" + std::to_string(workload.context) + " t" + std::to_string(workload.tokens);
+}
+
+void check_json(const std::string& json, const char* what) {
+  FUSEFARM_CHECK(nlohmann::json::accept(json), std::string(what) + ": " + json.substr(0, 200));
 }
 
 std::string texts_to_json(const std::vector<std::string>& texts) {

@@ -21,6 +21,10 @@ Id<Tag> id_of(std::int64_t number) {
 // What of a workload tells two experiments apart, e.g. "decode b8 c256 t8".
 std::string shape_key(const Workload& workload);
 
+// Stops the program unless `json` is one JSON text: callers make it, so another is a bug. (No CHECK
+// of the schema can do it: with trusted_schema=OFF SQLite refuses json_valid() there.)
+void check_json(const std::string& json, const char* what);
+
 // A list of texts as a JSON array.
 std::string texts_to_json(const std::vector<std::string>& texts);
 Result<std::vector<std::string>> texts_from_json(const std::string& json);

@@ -20,11 +20,11 @@ CREATE TABLE campaign(
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   spec_hash BLOB NOT NULL,
-  spec TEXT NOT NULL CHECK(json_valid(spec)),
+  spec TEXT NOT NULL,
   state TEXT NOT NULL CHECK(state IN ('running','interrupted','finished','failed')),
   result TEXT NOT NULL DEFAULT '',
-  report TEXT NOT NULL DEFAULT '' CHECK(report = '' OR json_valid(report)),
-  profile TEXT NOT NULL DEFAULT '' CHECK(profile = '' OR json_valid(profile)),
+  report TEXT NOT NULL DEFAULT '',
+  profile TEXT NOT NULL DEFAULT '',
   started_ms INTEGER NOT NULL,
   ended_ms INTEGER NOT NULL DEFAULT 0,
   runs INTEGER NOT NULL DEFAULT 1,
@@ -36,8 +36,8 @@ CREATE TABLE graph_version(
   hash BLOB NOT NULL,
   version INTEGER NOT NULL,
   parent BLOB,
-  graph TEXT NOT NULL CHECK(json_valid(graph)),
-  provenance TEXT NOT NULL CHECK(json_valid(provenance)),
+  graph TEXT NOT NULL,
+  provenance TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   PRIMARY KEY(campaign, hash)
 ) STRICT;
@@ -45,7 +45,7 @@ CREATE TABLE graph_version(
 CREATE TABLE region(
   signature BLOB NOT NULL,
   signature_version INTEGER NOT NULL,
-  ir TEXT NOT NULL CHECK(json_valid(ir)),
+  ir TEXT NOT NULL,
   pattern TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   PRIMARY KEY(signature, signature_version)
@@ -56,7 +56,7 @@ CREATE TABLE candidate(
   region BLOB NOT NULL,
   origin TEXT NOT NULL,
   family TEXT NOT NULL,
-  content TEXT NOT NULL CHECK(json_valid(content)),
+  content TEXT NOT NULL,
   created_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX candidate_by_region ON candidate(region);
@@ -84,7 +84,7 @@ CREATE TABLE experiment(
   infrastructure INTEGER NOT NULL DEFAULT 0,
   screen_estimate REAL, screen_lo REAL, screen_hi REAL,
   confirm_estimate REAL, confirm_lo REAL, confirm_hi REAL,
-  result TEXT NOT NULL DEFAULT '' CHECK(result = '' OR json_valid(result)),
+  result TEXT NOT NULL DEFAULT '',
   started_ms INTEGER NOT NULL,
   ended_ms INTEGER NOT NULL DEFAULT 0,
   CHECK((state = 'reused') = (source IS NOT NULL))
@@ -107,15 +107,15 @@ CREATE TABLE rewrite(
   campaign INTEGER NOT NULL REFERENCES campaign(id),
   phase INTEGER NOT NULL,
   region BLOB NOT NULL,
-  contains TEXT NOT NULL CHECK(json_valid(contains)),
+  contains TEXT NOT NULL,
   workload TEXT NOT NULL,
   candidate BLOB NOT NULL REFERENCES candidate(digest),
   confirmation INTEGER REFERENCES experiment(id),
   graph_from BLOB NOT NULL,
   graph_to BLOB NOT NULL,
   state TEXT NOT NULL CHECK(state IN ('proposed','committed','rolled_back')),
-  integration TEXT NOT NULL DEFAULT '' CHECK(integration = '' OR json_valid(integration)),
-  provenance TEXT NOT NULL CHECK(json_valid(provenance)),
+  integration TEXT NOT NULL DEFAULT '',
+  provenance TEXT NOT NULL,
   proposed_ms INTEGER NOT NULL,
   decided_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -125,7 +125,7 @@ CREATE TABLE decision(
   campaign INTEGER NOT NULL REFERENCES campaign(id),
   sequence INTEGER NOT NULL,
   kind TEXT NOT NULL,
-  payload TEXT NOT NULL CHECK(json_valid(payload)),
+  payload TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   PRIMARY KEY(campaign, sequence)
 ) STRICT;
@@ -135,7 +135,7 @@ CREATE TABLE event(
   campaign INTEGER NOT NULL REFERENCES campaign(id),
   ms INTEGER NOT NULL,
   kind TEXT NOT NULL,
-  payload TEXT NOT NULL CHECK(json_valid(payload))
+  payload TEXT NOT NULL
 ) STRICT;
 
 CREATE VIEW v_experiment AS

@@ -7,7 +7,13 @@
 namespace fusefarm::store {
 namespace {
 
-std::string json_or_empty_object(const std::string& json) { return json.empty() ? "{}" : json; }
+std::string json_or_empty_object(const std::string& json) {
+  if (json.empty()) {
+    return "{}";
+  }
+  check_json(json, "payload or provenance");
+  return json;
+}
 
 }  // namespace
 
@@ -42,6 +48,9 @@ Writer::Write take_up_campaign(CampaignId id, std::int64_t now_ms) {
 
 Writer::Write update_campaign_end(CampaignId id, CampaignState state, std::string result,
                                   std::string report, std::int64_t now_ms) {
+  if (!report.empty()) {
+    check_json(report, "report");
+  }
   return [=](Database& database) -> Result<void> {
     return TRY(database.prepare("UPDATE campaign SET state = ?, result = ?, report = ?,"
                                 " ended_ms = ? WHERE id = ?"))
@@ -65,7 +74,8 @@ Writer::Write update_profile(CampaignId id, std::string profile_json) {
 
 Writer::Write insert_graph_version(const GraphVersionRow& row, std::string graph_json,
                                    std::int64_t now_ms) {
-  return [=](Database& database) -> Result<void> {
+  return [row, graph_json, provenance = json_or_empty_object(row.provenance),
+          now_ms](Database& database) -> Result<void> {
     Statement insert = TRY(database.prepare(
         "INSERT INTO graph_version(campaign, hash, version, parent, graph, provenance, created_ms)"
         " VALUES(?,?,?,?,?,?,?) ON CONFLICT(campaign, hash) DO NOTHING"));
@@ -75,7 +85,7 @@ Writer::Write insert_graph_version(const GraphVersionRow& row, std::string graph
     } else {
       insert.bind_null();
     }
-    return insert.bind(graph_json).bind(json_or_empty_object(row.provenance)).bind(now_ms).run();
+    return insert.bind(graph_json).bind(provenance).bind(now_ms).run();
   };
 }
 
@@ -112,7 +122,8 @@ Writer::Write insert_candidate(const Candidate& candidate, std::int64_t now_ms) 
 }
 
 Writer::Write insert_rewrite(const RewriteRow& row, std::int64_t now_ms) {
-  return [row, now_ms](Database& database) -> Result<void> {
+  return [row, provenance = json_or_empty_object(row.provenance),
+          now_ms](Database& database) -> Result<void> {
     Statement insert = TRY(database.prepare(
         "INSERT INTO rewrite(id, campaign, phase, region, contains, workload, candidate,"
         " confirmation, graph_from, graph_to, state, provenance, proposed_ms)"
@@ -129,11 +140,7 @@ Writer::Write insert_rewrite(const RewriteRow& row, std::int64_t now_ms) {
     } else {
       insert.bind_null();
     }
-    return insert.bind(row.graph_from)
-        .bind(row.graph_to)
-        .bind(json_or_empty_object(row.provenance))
-        .bind(now_ms)
-        .run();
+    return insert.bind(row.graph_from).bind(row.graph_to).bind(provenance).bind(now_ms).run();
   };
 }
 
@@ -154,6 +161,7 @@ Writer::Write update_rewrites(std::vector<RewriteId> ids, RewriteState state,
 }
 
 Writer::Write insert_decision(CampaignId id, Decision decision, std::int64_t now_ms) {
+  check_json(decision.payload, "decision");
   return [=](Database& database) -> Result<void> {
     {
       Statement select = TRY(database.prepare(
@@ -183,12 +191,13 @@ Writer::Write insert_decision(CampaignId id, Decision decision, std::int64_t now
 
 Writer::Write insert_event(CampaignId id, std::string kind, std::string payload,
                            std::int64_t now_ms) {
+  payload = json_or_empty_object(payload);
   return [=](Database& database) -> Result<void> {
     return TRY(database.prepare("INSERT INTO event(campaign, ms, kind, payload) VALUES(?,?,?,?)"))
         .bind(number_of(id.value))
         .bind(now_ms)
         .bind(kind)
-        .bind(json_or_empty_object(payload))
+        .bind(payload)
         .run();
   };
 }
