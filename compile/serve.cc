@@ -1,6 +1,9 @@
 #include "compile/serve.h"
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "childlink/channel.h"
 #include "childlink/compile_messages.h"
@@ -18,8 +21,14 @@ int serve(UniqueFd socket, const std::string& folder, const Clock& clock) {
   }
   const auto request = childlink::compile_request_from((*message)->text);
   Compiled compiled;
-  if (request.ok()) {
-    compiled = compile_source(*request, folder, clock);
+  // A folder of one's own, although the sandbox's is private: without a sandbox it is not.
+  std::string own = folder + "/fusefarm-XXXXXX";
+  if (::mkdtemp(own.data()) == nullptr) {
+    compiled.reply.diagnostics = "can't make a folder in " + folder;
+  } else if (request.ok()) {
+    compiled = compile_source(*request, own, clock);
+    std::error_code ignored;
+    std::filesystem::remove_all(own, ignored);
   } else {
     compiled.reply.diagnostics = request.error().message;
   }
