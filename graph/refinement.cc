@@ -1,6 +1,7 @@
 #include "graph/refinement.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -39,10 +40,11 @@ std::size_t distinct(std::vector<std::uint64_t> colours) {
 constexpr std::uint64_t kOutputLabel = 1000;
 constexpr std::uint64_t kBackward = 1'000'000;
 constexpr std::uint64_t kChosen = 0x5bf03635;
+constexpr std::size_t kAnyDepth = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-Refinement::Refinement(const Graph& graph) {
+Refinement::Refinement(const Graph& graph) : resume_depth_(kAnyDepth) {
   const std::size_t nodes = graph.nodes().size();
   edges_.resize(nodes + graph.tensors().size());
   initial_.resize(edges_.size());
@@ -129,7 +131,7 @@ std::string Refinement::certificate(const std::vector<std::size_t>& order) const
   return text;
 }
 
-void Refinement::leaf(const Colours& colours) {
+void Refinement::leaf(const Colours& colours, const std::vector<std::size_t>& fixed) {
   std::vector<std::size_t> order(colours.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
@@ -138,12 +140,17 @@ void Refinement::leaf(const Colours& colours) {
   if (best_.empty() || spelled < best_certificate_) {
     best_ = std::move(order);
     best_certificate_ = std::move(spelled);
+    best_fixed_ = fixed;
   } else if (spelled == best_certificate_) {
     std::vector<std::size_t> map(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       map[best_[i]] = order[i];
     }
     automorphisms_.push_back(std::move(map));
+    // The rest of this branch mirrors one that is done: back to where the two parted.
+    const auto parted =
+        std::mismatch(fixed.begin(), fixed.end(), best_fixed_.begin(), best_fixed_.end());
+    resume_depth_ = static_cast<std::size_t>(parted.first - fixed.begin());
   }
 }
 
@@ -176,7 +183,7 @@ bool Refinement::symmetric(std::size_t vertex, const std::vector<std::size_t>& t
 void Refinement::search(const Colours& colours, std::vector<std::size_t>& fixed) {
   const std::vector<std::size_t> tie = smallest_tie(colours);
   if (tie.empty()) {
-    leaf(colours);
+    leaf(colours, fixed);
     return;
   }
   std::vector<std::size_t> tried;
@@ -189,6 +196,10 @@ void Refinement::search(const Colours& colours, std::vector<std::size_t>& fixed)
     fixed.push_back(vertex);
     search(refine(std::move(chosen)), fixed);
     fixed.pop_back();
+    if (resume_depth_ < fixed.size()) {
+      return;
+    }
+    resume_depth_ = kAnyDepth;
     tried.push_back(vertex);
   }
 }

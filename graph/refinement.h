@@ -32,13 +32,15 @@ class Refinement {
   std::vector<std::size_t> smallest_tie(const Colours& colours) const;
   std::string certificate(const std::vector<std::size_t>& order) const;
   void search(const Colours& colours, std::vector<std::size_t>& fixed);
-  void leaf(const Colours& colours);
+  void leaf(const Colours& colours, const std::vector<std::size_t>& fixed);
   bool symmetric(std::size_t vertex, const std::vector<std::size_t>& tried,
                  const std::vector<std::size_t>& fixed) const;
 
   std::vector<std::vector<Edge>> edges_;
   Colours initial_;
   std::vector<std::size_t> best_;
+  std::vector<std::size_t> best_fixed_;  // the choices that led to best_
+  std::size_t resume_depth_;             // the search goes on where this many choices are fixed
   std::string best_certificate_;
   std::vector<std::vector<std::size_t>> automorphisms_;  // vertex -> vertex
 };
