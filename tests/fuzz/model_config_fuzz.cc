@@ -1,0 +1,34 @@
+// A config is refused with a reason, or makes a graph that its own rules accept.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "graph/graph_io.h"
+#include "graph/model_import.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fusefarm;  // NOLINT(google-build-using-namespace)
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<graph::ModelConfig> config = graph::parse_model_config(text, "fuzz.json");
+  if (!config.ok()) {
+    FUSEFARM_CHECK(config.error().message.starts_with("fuzz.json"), config.error().message);
+    return 0;
+  }
+  FUSEFARM_CHECK(graph::parameter_count(*config, true) > 0, "parameter count overflowed");
+  for (const std::int64_t ranks : {1, 8}) {
+    for (const graph::Phase phase : {graph::Phase::kDecode, graph::Phase::kBlockDiffusion}) {
+      graph::ImportOptions options;
+      options.tensor_parallel = ranks;
+      options.phase = phase;
+      options.layers = config->layers < 3 ? 0 : 3;
+      const Result<graph::Graph> model = graph::build_model_graph(*config, options);
+      if (!model.ok()) {
+        continue;
+      }
+      const Result<void> valid = graph::validate(*model);
+      FUSEFARM_CHECK(valid.ok(), valid.ok() ? "" : valid.error().message);
+    }
+  }
+  return 0;
+}
