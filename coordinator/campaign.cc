@@ -61,6 +61,12 @@ class Campaign {
       return Error{ErrorCode::kIntegrity,
                    "the store has no profile of a campaign that records one"};
     }
+    if (known && !deps_.device_class.empty() && known->device_class != deps_.device_class) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("campaign '{}' was begun on {}, this host is {}: resume it there, or"
+                               " use another store.path",
+                               state().spec.name, known->device_class, deps_.device_class)};
+    }
     StepRecord made;
     if (!known) {
       desk_.report("profile", 0, "profiling the unfused baseline", true);

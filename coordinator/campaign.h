@@ -28,10 +28,13 @@ struct CampaignDeps {
   std::function<bool()> stop_requested = [] { return false; };
   // For the report; 0: unknown.
   std::function<std::int64_t()> peak_memory_bytes = [] { return std::int64_t{0}; };
+  // What this host is, as a profile names it; "": not known before the first job. A campaign is
+  // resumed only where it was begun: times of two device classes don't mix.
+  std::string device_class = "";
   // By the campaign's names.
   std::function<Result<search::ProposerSet>(const std::vector<std::string>&, const codegen::Roofs&)>
       make_proposers = search::make_proposers;
-  Journal::AfterWrite after_write;  // tests only
+  Journal::AfterWrite after_write = nullptr;  // tests only
 };
 
 struct CampaignEnd {
