@@ -13,6 +13,7 @@
 
 namespace fusefarm::codegen {
 
+// By parameter name. Parameters that a region's space lacks take fixed values in the generator.
 using Schedule = std::map<std::string, std::int64_t>;
 
 struct Parameter {
@@ -32,13 +33,30 @@ struct Prediction {
   double seconds = 0;          // of the candidate
   double unfused_seconds = 0;  // of the region as baseline steps, by the same model
   std::int64_t bytes = 0;      // moved by the candidate
-  int steps = 0;
+  int steps = 0;               // kernel steps of the candidate
 };
+
+// What prediction and validity need to know of a region, worked out once.
+struct GemmFacts {
+  std::int64_t rows = 0, n = 0, k = 0, head_dim = 0, weight_width = 2;
+  bool halves = false, absorbable = false, argmax = false;
+};
+
+struct RegionFacts {
+  std::vector<GemmFacts> gemms;
+  std::int64_t row_stages = 0, rows = 0, columns = 0;  // of row stages: most rows, widest tensor
+  bool norms = false, fusable_sums = false, elementwise = false, heads = false, router = false;
+  bool bf16 = false;
+  std::int64_t weight_bytes = 0, boundary_bytes = 0, interior_bytes = 0;
+  int nodes = 0;  // that the baseline runs as steps of their own
+};
+
+RegionFacts region_facts(const graph::Graph& region, const RegionPlan& plan,
+                         const graph::Bindings& bindings);
 
 class ScheduleSpace {
  public:
-  // `region` is borrowed for the life of the space.
-  ScheduleSpace(const graph::Graph& region, RegionPlan plan, const graph::Bindings& bindings,
+  ScheduleSpace(const graph::Graph& region, const RegionPlan& plan, const graph::Bindings& bindings,
                 int threads, const Roofs& roofs = {});
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -54,13 +72,11 @@ class ScheduleSpace {
   Schedule sample(Random& random) const;
   // At most `count` valid points, by predicted time (ties: by index), best first. Deterministic.
   std::vector<Schedule> ranked(std::size_t count) const;
-  // A good point from experience, valid in every space: where a search may start.
+  // A valid point near what experience says is good: where a search may start.
   Schedule start() const;
 
  private:
-  const graph::Graph* region_;
-  RegionPlan plan_;
-  graph::Bindings bindings_;
+  RegionFacts facts_;
   int threads_;
   Roofs roofs_;
   std::vector<Parameter> parameters_;
