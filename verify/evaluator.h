@@ -28,6 +28,7 @@ class Evaluator {
   };
 
   Result<void> check_inputs() const;
+  Result<void> check_input(graph::TensorId id) const;
   void find_last_uses();
   Result<void> step(const graph::Node& node);
   Result<void> embedding(const graph::Node& node);

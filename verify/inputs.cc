@@ -271,31 +271,33 @@ Result<TensorValues> view_inputs(const Graph& graph, const graph::Bindings& bind
                                  const std::vector<TensorId>& tensor_of,
                                  std::span<const std::byte> weights) {
   TensorValues values;
-  for (const TensorId id : graph.inputs) {
-    const graph::Tensor& tensor = graph.tensor(id);
-    const std::int64_t bytes = graph::byte_count(tensor, bindings);
-    std::span<const std::byte> memory = image;
-    std::int64_t offset = -1;
+  std::vector<TensorId> read = graph.inputs;
+  // A model's weights are not among its boundary inputs.
+  for (const auto& [id, tensor] : graph.tensors()) {
     if (tensor.kind == graph::TensorKind::kWeight) {
-      memory = weights;
-      const auto index = static_cast<std::size_t>(id);
-      const bool mapped = !tensor_of.empty();
-      if (mapped && index >= tensor_of.size()) {
-        offset = -1;
-      } else if (const auto found = weight_layout.offset.find(mapped ? tensor_of[index] : id);
-                 found != weight_layout.offset.end()) {
-        offset = found->second;
-      }
-    } else if (const auto found = layout.offset.find(id); found != layout.offset.end()) {
-      offset = found->second;
+      read.push_back(id);
     }
-    if (offset < 0 || offset + bytes > static_cast<std::int64_t>(memory.size())) {
+  }
+  for (const TensorId id : read) {
+    const graph::Tensor& tensor = graph.tensor(id);
+    const bool is_weight = tensor.kind == graph::TensorKind::kWeight;
+    const auto index = static_cast<std::size_t>(id);
+    const auto& offsets = is_weight ? weight_layout.offset : layout.offset;
+    const std::span<const std::byte> memory = is_weight ? weights : image;
+    TensorId place = id;
+    if (is_weight && !tensor_of.empty()) {
+      place = index < tensor_of.size() ? tensor_of[index] : graph::kNone;
+    }
+    const auto found = offsets.find(place);
+    const std::int64_t bytes = graph::byte_count(tensor, bindings);
+    if (found == offsets.end() ||
+        found->second + bytes > static_cast<std::int64_t>(memory.size())) {
       return Error{ErrorCode::kInvalidArgument,
                    "input tensor " + std::to_string(id) + " has no place in memory"};
     }
     values[id] = {
         tensor.dtype, graph::bound_shape(tensor, bindings),
-        memory.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes))};
+        memory.subspan(static_cast<std::size_t>(found->second), static_cast<std::size_t>(bytes))};
   }
   return values;
 }

@@ -46,21 +46,30 @@ Result<Evaluated> Evaluator::run() {
 }
 
 Result<void> Evaluator::check_inputs() const {
-  for (const graph::TensorId id : graph_.inputs) {
-    const graph::Tensor& tensor = graph_.tensor(id);
-    const auto found = inputs_.find(id);
-    const std::string name = "input tensor " + std::to_string(id);
-    if (found == inputs_.end()) {
-      return Error{ErrorCode::kInvalidArgument, name + " has no value"};
+  // Whatever is read and not computed: boundary inputs and weights.
+  for (const graph::Node& node : graph_.nodes()) {
+    for (const graph::TensorId id : node.inputs) {
+      if (graph_.producer(id) == nullptr) {
+        TRY(check_input(id));
+      }
     }
-    const TensorView& view = found->second;
-    if (view.dtype != tensor.dtype || view.shape != graph::bound_shape(tensor, bindings_)) {
-      return Error{ErrorCode::kInvalidArgument,
-                   name + " has another dtype or shape than the graph"};
-    }
-    if (static_cast<std::int64_t>(view.bytes.size()) < graph::byte_count(tensor, bindings_)) {
-      return Error{ErrorCode::kInvalidArgument, name + " has too few bytes"};
-    }
+  }
+  return {};
+}
+
+Result<void> Evaluator::check_input(graph::TensorId id) const {
+  const graph::Tensor& tensor = graph_.tensor(id);
+  const auto found = inputs_.find(id);
+  const std::string name = "input tensor " + std::to_string(id);
+  if (found == inputs_.end()) {
+    return Error{ErrorCode::kInvalidArgument, name + " has no value"};
+  }
+  const TensorView& view = found->second;
+  if (view.dtype != tensor.dtype || view.shape != graph::bound_shape(tensor, bindings_)) {
+    return Error{ErrorCode::kInvalidArgument, name + " has another dtype or shape than the graph"};
+  }
+  if (static_cast<std::int64_t>(view.bytes.size()) < graph::byte_count(tensor, bindings_)) {
+    return Error{ErrorCode::kInvalidArgument, name + " has too few bytes"};
   }
   return {};
 }

@@ -69,10 +69,10 @@ struct EvaluateOptions {
   bool keep_scores = false;              // fill Evaluated::scores
 };
 
-// Every graph input (weights included) must be in `inputs` with the bound shape. kRegion nodes are
-// expanded. A row whose interior routing is ambiguous gets infinite tolerance from there on.
-// Errors: kInvalidArgument (input missing, shape or index out of range), kUnsupported (collective
-// over more than one rank).
+// Every tensor that is read but not computed (boundary inputs, weights) must be in `inputs` with
+// the bound shape. kRegion nodes are expanded. A row whose interior routing is ambiguous gets
+// infinite tolerance from there on. Errors: kInvalidArgument (input missing, shape or index out of
+// range), kUnsupported (collective over more than one rank).
 Result<Evaluated> evaluate(const graph::Graph& graph, const graph::Bindings& bindings,
                            const TensorValues& inputs, const EvaluateOptions& options = {});
 

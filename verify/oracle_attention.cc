@@ -77,13 +77,21 @@ struct Mixer {
     }
     double z = 0;
     double z_spread = 0;
+    double widest = 0;
     for (std::size_t j = 0; j < n; ++j) {
       p[j] /= sum;
+      widest = std::max({widest, scores[j].tolerance, kConfidence * scores[j].radius});
       z += p[j] * std::exp(-scores[j].tolerance);
       z_spread += p[j] * std::exp(-kConfidence * scores[j].radius);
     }
-    shift.resize(n);
-    spread.resize(n);
+    // Scores that are this uncertain leave any weights possible; exp() would overflow.
+    constexpr double kScoreMax = 50;
+    constexpr double kAnything = 1e9;
+    shift.assign(n, kAnything);
+    spread.assign(n, kAnything);
+    if (!(widest < kScoreMax)) {
+      return;
+    }
     for (std::size_t j = 0; j < n; ++j) {
       const double f32 = p[j] * kElementwiseF32;
       shift[j] = p[j] * std::expm1(scores[j].tolerance) / z + f32;
