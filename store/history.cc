@@ -55,6 +55,8 @@ Result<std::unique_ptr<Database>> open_checked(const std::string& path, Database
 
 }  // namespace
 
+std::string sqlite_version() { return sqlite3_libversion(); }
+
 History::History(Key /*key*/, std::unique_ptr<Database> database)
     : database_(std::move(database)) {}
 

@@ -13,6 +13,8 @@ namespace fusefarm::store {
 
 class Database;
 
+std::string sqlite_version();
+
 // A read-only connection: it never writes, checkpoints or takes the owner's lock, and sees
 // committed data only. One thread at a time.
 class History {

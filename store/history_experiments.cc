@@ -170,11 +170,13 @@ Result<std::vector<ExperimentRow>> History::experiments(const ExperimentFilter& 
   Statement select = TRY(database_->prepare(
       FUSEFARM_EXPERIMENT_COLUMNS
       " WHERE (?1 = 0 OR e.campaign = ?1) AND lower(hex(e.region)) LIKE ?2 || '%'"
-      " AND (?3 = '' OR f.verdict = ?3) AND (?4 = '' OR e.kind = ?4) ORDER BY e.id DESC LIMIT ?5"));
+      " AND (?3 = '' OR f.verdict = ?3) AND (?4 = '' OR e.kind = ?4) AND (?5 = '' OR e.campaign IN"
+      " (SELECT id FROM campaign WHERE name = ?5)) ORDER BY e.id DESC LIMIT ?6"));
   select.bind(number_of(filter.campaign.value))
       .bind(filter.region_prefix)
       .bind(filter.verdict)
       .bind(filter.kind)
+      .bind(filter.campaign_name)
       .bind(filter.limit);
   std::vector<ExperimentRow> out;
   while (TRY(select.step())) {

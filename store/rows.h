@@ -72,6 +72,7 @@ struct ExperimentRow {
 
 struct ExperimentFilter {
   CampaignId campaign;        // none: all
+  std::string campaign_name;  // all of this name; \"\": all
   std::string region_prefix;  // of the signature's hex form; "": all
   std::string verdict;        // "IMPROVED", ...; "": all
   std::string kind;           // "screen", ...; "": all

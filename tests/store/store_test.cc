@@ -172,6 +172,9 @@ TEST_F(StoreTest, FilteredExperimentsAreNewestFirst) {
   filter.region_prefix = "ffff0000ffff";
   EXPECT_TRUE(must(history->experiments(filter)).empty());
   filter = {};
+  filter.campaign_name = "none";
+  EXPECT_TRUE(must(history->experiments(filter)).empty());
+  filter = {};
   filter.limit = 1;
   EXPECT_EQ(must(history->experiments(filter)).size(), 1U);
 }
