@@ -1,6 +1,8 @@
 #include "runner/serve.h"
 
 #include <csignal>
+#include <functional>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -28,7 +30,8 @@ constexpr int kExitBadRequest = 4;
 constexpr int kExitNoFilter = 5;
 
 // Sleeps until the worker's end of the channel is closed, then ends the process at once.
-void exit_with_parent(int fd) {
+void exit_with_parent(int fd, std::latch& up) {
+  up.count_down();
   for (;;) {
     pollfd entry{fd, POLLRDHUP, 0};
     if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0) {
@@ -116,7 +119,10 @@ int load_and_obey(Channel& channel, Request request, const Clock& clock) {
   }
   // Candidate code finds no descriptor that leads anywhere but to its own worker.
   request = {};
-  const std::jthread watcher(exit_with_parent, channel.fd());
+  // A thread's start makes system calls that the filter refuses: wait until it is through them.
+  std::latch up(1);
+  const std::jthread watcher(exit_with_parent, channel.fd(), std::ref(up));
+  up.wait();
   if (!enter_compute_only_mode().ok()) {
     ::_exit(kExitNoFilter);
   }

@@ -37,7 +37,9 @@ struct Plan {
   int error_pipe;  // written when exec fails
 };
 
-// Between fork and exec: async-signal-safe calls only.
+// Between fork and exec: async-signal-safe calls only. First everything wanted moves out of the
+// way, then all else is closed (this process may itself have inherited what is not close-on-exec),
+// then the wanted ones take their numbers.
 bool arrange_descriptors(const Plan& plan) {
   int spare = kFirstSpare;
   for (const auto& [ours, theirs] : plan.options->fds) {
@@ -46,20 +48,24 @@ bool arrange_descriptors(const Plan& plan) {
     }
     ++spare;
   }
-  const int error_pipe = ::fcntl(plan.error_pipe, F_DUPFD_CLOEXEC, spare);
+  if (::fcntl(plan.error_pipe, F_DUPFD_CLOEXEC, spare) != spare) {
+    return false;
+  }
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int standard = 0; standard < 3; ++standard) {
     if (null < 0 || ::dup2(null, standard) < 0) {
       return false;
     }
   }
+  // Kernels before 5.9 lack the call; there, only what is close-on-exec stays out.
+  ::syscall(SYS_close_range, 3U, static_cast<unsigned>(kFirstSpare - 1), 0U);
+  ::syscall(SYS_close_range, static_cast<unsigned>(spare + 1), ~0U, 0U);
   spare = kFirstSpare;
   for (const auto& [ours, theirs] : plan.options->fds) {
     if (::dup2(spare++, theirs) < 0) {
       return false;
     }
   }
-  (void)error_pipe;
   return true;
 }
 

@@ -33,9 +33,12 @@ Result<std::unique_ptr<TestBed>> TestBed::create(JudgeClient& judge, const TestB
   request.whole_model = spec.whole_model;
   const UniqueFd boundary = TRY(bed->boundary_.read_only());
   bed->pool_ = TRY(judge.open_pool(request, bed->pool_memory_.fd(), boundary.get()));
-  std::vector<int> all(spec.entries.size());
-  std::iota(all.begin(), all.end(), 0);
-  TRY(judge.prepare(bed->pool_, all));
+  const int oracles = spec.oracles < 0 ? bed->entries_ : std::min(spec.oracles, bed->entries_);
+  std::vector<int> now(static_cast<std::size_t>(oracles));
+  std::iota(now.begin(), now.end(), 0);
+  if (!now.empty()) {
+    TRY(judge.prepare(bed->pool_, now));
+  }
   return bed;
 }
 

@@ -24,11 +24,12 @@ struct TestBedSpec {
   std::vector<childlink::PoolEntry> entries;
   int sets = 1;
   bool whole_model = false;
+  int oracles = -1;  // of the first so many entries are computed at once; -1: of all
 };
 
 class TestBed {
  public:
-  // Fills the pool and computes all its oracles, so that nothing of it runs beside a timed slot.
+  // Fills the pool and computes its oracles, so that nothing of it runs beside a timed slot.
   static Result<std::unique_ptr<TestBed>> create(JudgeClient& judge, const TestBedSpec& spec);
   ~TestBed();
   TestBed(const TestBed&) = delete;
