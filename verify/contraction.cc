@@ -14,6 +14,9 @@ namespace {
 // Vectors of the compiler: one source for AVX2 and for the baseline instruction set.
 using Float8 = float __attribute__((vector_size(32), aligned(4), may_alias));
 using Double4 = double __attribute__((vector_size(32), aligned(8), may_alias));
+using Float4 = float __attribute__((vector_size(16), aligned(4), may_alias));
+using Word4 = std::uint32_t __attribute__((vector_size(16), aligned(4), may_alias));
+using Half4 = std::uint16_t __attribute__((vector_size(8), aligned(2), may_alias));
 
 constexpr std::size_t kPanel = 4;         // weight rows handled together
 constexpr std::size_t kRowsTogether = 2;  // of x
@@ -85,7 +88,35 @@ PackedRows pack_rows(const Values& x, std::span<const std::size_t> rows, std::si
   return packed;
 }
 
-void pack_panel(const WeightRows& weight, std::size_t n, PackedPanel& panel, std::size_t padded_k) {
+inline __attribute__((always_inline)) void widen_row(const std::byte* from, graph::DType dtype,
+                                                     std::size_t k, double* value,
+                                                     float* magnitude) {
+  std::size_t i = 0;
+  if (dtype == graph::DType::kBF16) {
+    for (; i + 4 <= k; i += 4) {
+      const auto& half = *reinterpret_cast<const Half4*>(from + i * 2);
+      const Word4 word = __builtin_convertvector(half, Word4) << 16;
+      *reinterpret_cast<Double4*>(value + i) =
+          __builtin_convertvector(reinterpret_cast<const Float4&>(word), Double4);
+      *reinterpret_cast<Word4*>(magnitude + i) = word & 0x7fffffffU;
+    }
+  }
+  for (; i < k; ++i) {
+    float w = 0;
+    if (dtype == graph::DType::kBF16) {
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, from + i * 2, 2);
+      w = bf16_to_float(bits);
+    } else {
+      std::memcpy(&w, from + i * 4, 4);
+    }
+    value[i] = static_cast<double>(w);
+    magnitude[i] = std::fabs(w);
+  }
+}
+
+inline __attribute__((always_inline)) void pack_body(const WeightRows& weight, std::size_t n,
+                                                     PackedPanel& panel, std::size_t padded_k) {
   const auto bytes = static_cast<std::size_t>(graph::bytes_of(weight.weight->dtype));
   for (std::size_t p = 0; p < kPanel; ++p) {
     double* value = panel.value.data() + p * padded_k;
@@ -97,22 +128,7 @@ void pack_panel(const WeightRows& weight, std::size_t n, PackedPanel& panel, std
     }
     const std::byte* from =
         weight.weight->bytes.data() + (weight.first_row + n + p) * weight.k * bytes;
-    if (weight.weight->dtype == graph::DType::kBF16) {
-      for (std::size_t i = 0; i < weight.k; ++i) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, from + i * 2, 2);
-        const float w = bf16_to_float(bits);
-        value[i] = static_cast<double>(w);
-        magnitude[i] = std::fabs(w);
-      }
-    } else {
-      for (std::size_t i = 0; i < weight.k; ++i) {
-        float w = 0;
-        std::memcpy(&w, from + i * 4, 4);
-        value[i] = static_cast<double>(w);
-        magnitude[i] = std::fabs(w);
-      }
-    }
+    widen_row(from, weight.weight->dtype, weight.k, value, magnitude);
   }
 }
 
@@ -167,22 +183,30 @@ inline __attribute__((always_inline)) void sum_magnitudes(const float* x, const 
   }
 }
 
-inline __attribute__((always_inline)) void sum_errors(const float* t, const float* s,
-                                                      const float* w, std::size_t k, std::size_t r,
+// Magnitudes and errors of one row in one pass over the weights.
+inline __attribute__((always_inline)) void sum_errors(const PackedRows& x, std::size_t at,
+                                                      const float* w, std::size_t r,
                                                       PanelSums& sums) {
+  const float* m = x.magnitude.data() + at;
+  const float* t = x.tolerance.data() + at;
+  const float* s = x.radius.data() + at;
+  Float8 magnitude[kPanel] = {};
   Float8 linear[kPanel] = {};
   Float8 square[kPanel] = {};
-  for (std::size_t i = 0; i < k; i += kLanes) {
+  for (std::size_t i = 0; i < x.k; i += kLanes) {
+    const auto& mi = load<Float8>(m + i);
     const auto& ti = load<Float8>(t + i);
     const auto& si = load<Float8>(s + i);
     for (std::size_t p = 0; p < kPanel; ++p) {
-      const auto& wp = load<Float8>(w + p * k + i);
+      const auto& wp = load<Float8>(w + p * x.k + i);
+      magnitude[p] += wp * mi;
       linear[p] += wp * ti;
       const Float8 ws = wp * si;
       square[p] += ws * ws;
     }
   }
   for (std::size_t p = 0; p < kPanel; ++p) {
+    sums.magnitude[r][p] = sum_of(magnitude[p]);
     sums.tolerance[r][p] = sum_of(linear[p]);
     sums.radius2[r][p] = sum_of(square[p]);
   }
@@ -192,35 +216,45 @@ inline __attribute__((always_inline)) void panel_body(const PackedRows& x, std::
                                                       const PackedPanel& panel, PanelSums& sums) {
   const std::size_t at = row * x.k;
   sum_values(x.value.data() + at, panel.value.data(), x.k, sums);
-  sum_magnitudes(x.magnitude.data() + at, panel.magnitude.data(), x.k, sums);
   if (x.exact) {
+    sum_magnitudes(x.magnitude.data() + at, panel.magnitude.data(), x.k, sums);
     return;
   }
   for (std::size_t r = 0; r < kRowsTogether; ++r) {
-    sum_errors(x.tolerance.data() + at + r * x.k, x.radius.data() + at + r * x.k,
-               panel.magnitude.data(), x.k, r, sums);
+    sum_errors(x, at + r * x.k, panel.magnitude.data(), r, sums);
   }
 }
 
-using PanelFunction = void (*)(const PackedRows&, std::size_t, const PackedPanel&, PanelSums&);
+struct Kernels {
+  void (*pack)(const WeightRows&, std::size_t, PackedPanel&, std::size_t);
+  void (*sum)(const PackedRows&, std::size_t, const PackedPanel&, PanelSums&);
+};
 
-void panel_baseline(const PackedRows& x, std::size_t row, const PackedPanel& panel,
-                    PanelSums& sums) {
+void pack_baseline(const WeightRows& weight, std::size_t n, PackedPanel& panel, std::size_t k) {
+  pack_body(weight, n, panel, k);
+}
+
+void sum_baseline(const PackedRows& x, std::size_t row, const PackedPanel& panel, PanelSums& sums) {
   panel_body(x, row, panel, sums);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) void panel_avx2(const PackedRows& x, std::size_t row,
-                                                    const PackedPanel& panel, PanelSums& sums) {
+__attribute__((target("avx2,fma"))) void pack_avx2(const WeightRows& weight, std::size_t n,
+                                                   PackedPanel& panel, std::size_t k) {
+  pack_body(weight, n, panel, k);
+}
+
+__attribute__((target("avx2,fma"))) void sum_avx2(const PackedRows& x, std::size_t row,
+                                                  const PackedPanel& panel, PanelSums& sums) {
   panel_body(x, row, panel, sums);
 }
 
-PanelFunction best_panel() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? panel_avx2
-                                                                         : panel_baseline;
+Kernels best_kernels() {
+  const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return wide ? Kernels{pack_avx2, sum_avx2} : Kernels{pack_baseline, sum_baseline};
 }
 #else
-PanelFunction best_panel() { return panel_baseline; }
+Kernels best_kernels() { return {pack_baseline, sum_baseline}; }
 #endif
 
 struct Job {
@@ -247,28 +281,28 @@ void store(const Job& job, const PackedRows& x, const PanelSums& sums, std::size
     }
     job.y->value[at] = sums.value[r][p];
     job.y->tolerance[at] = tolerance + kConfidence * s;
-    job.y->radius[at] = std::hypot(radius, s);
+    job.y->radius[at] = std::sqrt(radius * radius + s * s);
   }
 }
 
 // Weight rows [begin, end) for all rows of x, in blocks of rows that stay in the second-level
 // cache.
 void contract_range(const Job& job, std::size_t begin, std::size_t end) {
-  constexpr std::size_t kBlockBytes = 256U << 10;
-  const PanelFunction panel_function = best_panel();
+  constexpr std::size_t kBlockBytes = 384U << 10;
+  const Kernels kernels = best_kernels();
   const std::size_t k = job.weight.k;
   const std::size_t padded = (k + kLanes - 1) / kLanes * kLanes;
   PackedPanel panel{std::vector<double>(kPanel * padded), std::vector<float>(kPanel * padded)};
   const std::size_t together =
-      std::clamp<std::size_t>(kBlockBytes / (padded * 20) / 2 * 2, kRowsTogether, 16);
+      std::clamp<std::size_t>(kBlockBytes / (padded * 20) / 2 * 2, kRowsTogether * 8, 64);
   for (std::size_t first = 0; first < job.x_rows.size(); first += together) {
     const auto rows = job.x_rows.subspan(first, std::min(together, job.x_rows.size() - first));
     const PackedRows x = pack_rows(*job.x, rows, k);
     for (std::size_t n = begin; n < end; n += kPanel) {
-      pack_panel(job.weight, n, panel, padded);
+      kernels.pack(job.weight, n, panel, padded);
       for (std::size_t row = 0; row < rows.size(); row += kRowsTogether) {
         PanelSums sums;
-        panel_function(x, row, panel, sums);
+        kernels.sum(x, row, panel, sums);
         for (std::size_t r = 0; r < kRowsTogether && row + r < rows.size(); ++r) {
           store(job, x, sums, row + r, r, job.y_rows[first + row + r], n);
         }

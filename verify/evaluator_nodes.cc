@@ -44,7 +44,7 @@ Result<void> Evaluator::linear(const graph::Node& node) {
     for (std::size_t i = 0; i < y.size(); ++i) {
       y.value[i] += bias.value[i % n];
       y.tolerance[i] += u * std::fabs(y.value[i]);
-      y.radius[i] = std::hypot(y.radius[i], u * y.value[i]);
+      y.radius[i] = root_sum(y.radius[i], u * y.value[i]);
     }
   }
   put(node, 0, std::move(y));

@@ -10,52 +10,63 @@ namespace {
 
 // One sequence's rows of one KV head, dense.
 struct HeadRows {
+  std::size_t d = 0;
   std::vector<double> value, tolerance, radius;
-  bool exact = true;
-};
+  std::vector<bool> exact;  // by row: history is, what the step wrote may not be
 
-HeadRows load_head(const StateValues& state, std::int64_t first, std::int64_t last,
-                   std::size_t column, std::size_t d) {
-  HeadRows rows;
-  const auto count = static_cast<std::size_t>(last - first) * d;
-  rows.value.reserve(count);
-  rows.tolerance.reserve(count);
-  rows.radius.reserve(count);
-  StateRow row;
-  for (std::int64_t slot = first; slot < last; ++slot) {
-    read_state(state, slot, column, d, row);
-    rows.value.insert(rows.value.end(), row.value.begin(), row.value.end());
-    rows.tolerance.insert(rows.tolerance.end(), row.tolerance.begin(), row.tolerance.end());
-    rows.radius.insert(rows.radius.end(), row.radius.begin(), row.radius.end());
+  HeadRows(const StateValues& state, std::int64_t first, std::int64_t last, std::size_t column,
+           std::size_t width)
+      : d(width) {
+    const auto count = static_cast<std::size_t>(last - first);
+    value.resize(count * d);
+    tolerance.resize(count * d);
+    radius.resize(count * d);
+    exact.resize(count);
+    StateRow row;
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::int64_t slot = first + static_cast<std::int64_t>(j);
+      read_state(state, slot, column, d, row);
+      const auto at = static_cast<std::ptrdiff_t>(j * d);
+      std::copy(row.value.begin(), row.value.end(), value.begin() + at);
+      std::copy(row.tolerance.begin(), row.tolerance.end(), tolerance.begin() + at);
+      std::copy(row.radius.begin(), row.radius.end(), radius.begin() + at);
+      exact[j] = !state.row_of.contains(slot);
+    }
   }
-  return rows;
-}
+};
 
 struct Score {
   double value = 0, tolerance = 0, radius = 0;
 };
 
-Score score_of(const Values& q, std::size_t q_at, const HeadRows& keys, std::size_t k_at,
-               std::size_t d, double scale) {
+// q of one head against one cached row.
+Score score_of(const double* q, const double* q_tolerance, const double* q_radius,
+               const HeadRows& keys, std::size_t row, double scale) {
+  const double* k = keys.value.data() + row * keys.d;
   double dot = 0;
   double magnitude = 0;
   double linear = 0;
   double square = 0;
-  for (std::size_t i = 0; i < d; ++i) {
-    const double a = q.value[q_at + i];
-    const double b = keys.value[k_at + i];
-    dot += a * b;
-    magnitude += std::fabs(a * b);
-    linear += std::fabs(b) * q.tolerance_at(q_at + i) + std::fabs(a) * keys.tolerance[k_at + i];
-    const double ea = b * q.radius_at(q_at + i);
-    const double eb = a * keys.radius[k_at + i];
-    square += ea * ea + eb * eb;
+  for (std::size_t i = 0; i < keys.d; ++i) {
+    const double product = q[i] * k[i];
+    dot += product;
+    magnitude += std::fabs(product);
+    linear += std::fabs(k[i]) * q_tolerance[i];
+    square += k[i] * k[i] * q_radius[i] * q_radius[i];
+  }
+  if (!keys.exact[row]) {
+    const double* tolerance = keys.tolerance.data() + row * keys.d;
+    const double* radius = keys.radius.data() + row * keys.d;
+    for (std::size_t i = 0; i < keys.d; ++i) {
+      linear += std::fabs(q[i]) * tolerance[i];
+      square += q[i] * q[i] * radius[i] * radius[i];
+    }
   }
   const double f32 =
-      std::sqrt(static_cast<double>(d)) * graph::unit_roundoff(graph::DType::kF32) * magnitude;
+      std::sqrt(static_cast<double>(keys.d)) * graph::unit_roundoff(graph::DType::kF32) * magnitude;
   const double radius = std::sqrt(square);
   return {dot * scale, scale * (std::min(linear, kConfidence * radius) + kConfidence * f32),
-          scale * std::hypot(radius, f32)};
+          scale * root_sum(radius, f32)};
 }
 
 // out = sum p v with p = softmax(scores). A change d of the scores moves it by
@@ -100,37 +111,52 @@ struct Mixer {
   }
 };
 
-void mix(const Mixer& mixer, const HeadRows& values, std::size_t d, std::size_t column, Values& y,
-         std::size_t at) {
+// Sums over the rows for all columns of a head.
+struct Mixed {
+  std::vector<double> out, magnitude, from_scores, from_values, square, farthest;
+
+  explicit Mixed(std::size_t d)
+      : out(d), magnitude(d), from_scores(d), from_values(d), square(d), farthest(d) {}
+};
+
+void mix(const Mixer& mixer, const HeadRows& values, Values& y, std::size_t at) {
   const std::size_t n = mixer.p.size();
-  double out = 0;
+  const std::size_t d = values.d;
+  Mixed sums(d);
   for (std::size_t j = 0; j < n; ++j) {
-    out += mixer.p[j] * values.value[j * d + column];
+    const double* v = values.value.data() + j * d;
+    for (std::size_t c = 0; c < d; ++c) {
+      sums.out[c] += mixer.p[j] * v[c];
+    }
   }
-  double from_scores = 0;
-  double from_values = 0;
-  double square = 0;
-  double farthest = 0;
-  double magnitude = 0;
   for (std::size_t j = 0; j < n; ++j) {
-    const double v = values.value[j * d + column];
-    const double distance = std::fabs(v - out);
-    farthest = std::max(farthest, distance);
-    magnitude += mixer.p[j] * std::fabs(v);
-    from_scores += mixer.shift[j] * distance;
-    from_values += mixer.p[j] * values.tolerance[j * d + column];
-    const double a = mixer.spread[j] * distance;
-    const double b = mixer.p[j] * values.radius[j * d + column];
-    square += a * a + b * b;
+    const double* v = values.value.data() + j * d;
+    for (std::size_t c = 0; c < d; ++c) {
+      const double distance = std::fabs(v[c] - sums.out[c]);
+      sums.farthest[c] = std::max(sums.farthest[c], distance);
+      sums.magnitude[c] += mixer.p[j] * std::fabs(v[c]);
+      sums.from_scores[c] += mixer.shift[j] * distance;
+      sums.square[c] += mixer.spread[j] * mixer.spread[j] * distance * distance;
+    }
+    if (values.exact[j]) {
+      continue;
+    }
+    for (std::size_t c = 0; c < d; ++c) {
+      sums.from_values[c] += mixer.p[j] * values.tolerance[j * d + c];
+      const double b = mixer.p[j] * values.radius[j * d + c];
+      sums.square[c] += b * b;
+    }
   }
-  const double f32 =
-      std::sqrt(static_cast<double>(n)) * graph::unit_roundoff(graph::DType::kF32) * magnitude;
-  const double radius = std::sqrt(square);
-  // Weights stay a convex combination whatever the scores do.
-  const double linear = std::min(from_scores, farthest) + from_values;
-  y.value[at] = out;
-  y.tolerance[at] = std::min(linear, kConfidence * radius) + kConfidence * f32;
-  y.radius[at] = std::hypot(std::min(radius, farthest), f32);
+  for (std::size_t c = 0; c < d; ++c) {
+    const double f32 = std::sqrt(static_cast<double>(n)) *
+                       graph::unit_roundoff(graph::DType::kF32) * sums.magnitude[c];
+    const double radius = std::sqrt(sums.square[c]);
+    // Weights stay a convex combination whatever the scores do.
+    const double linear = std::min(sums.from_scores[c], sums.farthest[c]) + sums.from_values[c];
+    y.value[at + c] = sums.out[c];
+    y.tolerance[at + c] = std::min(linear, kConfidence * radius) + kConfidence * f32;
+    y.radius[at + c] = root_sum(std::min(radius, sums.farthest[c]), f32);
+  }
 }
 
 }  // namespace
@@ -168,6 +194,7 @@ Values attention(const Values& q, const StateValues& keys, const StateValues& va
   const auto d = static_cast<std::size_t>(shape.head_dim);
   const std::int64_t group = shape.heads / shape.kv_heads;
   const std::int64_t per_sequence = shape.tokens / shape.sequences;
+  const std::vector<double> zeros(d, 0);
   const auto job = [&](std::size_t index) {
     const std::int64_t sequence = static_cast<std::int64_t>(index) / shape.kv_heads;
     const std::int64_t kv_head = static_cast<std::int64_t>(index) % shape.kv_heads;
@@ -177,23 +204,21 @@ Values attention(const Values& q, const StateValues& keys, const StateValues& va
           std::max(all.last, visible_rows(positions, shape, sequence * per_sequence + i).last);
     }
     const std::size_t column = static_cast<std::size_t>(kv_head) * d;
-    const HeadRows k = load_head(keys, all.first, all.last, column, d);
-    const HeadRows v = load_head(values, all.first, all.last, column, d);
+    const HeadRows k(keys, all.first, all.last, column, d);
+    const HeadRows v(values, all.first, all.last, column, d);
     for (std::int64_t i = 0; i < per_sequence * group; ++i) {
       const std::int64_t token = sequence * per_sequence + i / group;
       const std::int64_t head = kv_head * group + i % group;
       const VisibleRows visible = visible_rows(positions, shape, token);
       const auto at = static_cast<std::size_t>(token * shape.heads + head) * d;
+      const double* q_tolerance = q.exact() ? zeros.data() : q.tolerance.data() + at;
+      const double* q_radius = q.exact() ? zeros.data() : q.radius.data() + at;
       std::vector<Score> scores(static_cast<std::size_t>(visible.last - visible.first));
       for (std::size_t j = 0; j < scores.size(); ++j) {
-        scores[j] = score_of(q, at, k, j * d, d, shape.scale);
+        scores[j] = score_of(q.value.data() + at, q_tolerance, q_radius, k, j, shape.scale);
       }
-      if (scores.empty()) {
-        continue;
-      }
-      const Mixer mixer(scores);
-      for (std::size_t c = 0; c < d; ++c) {
-        mix(mixer, v, d, c, y, at + c);
+      if (!scores.empty()) {
+        mix(Mixer(scores), v, y, at);
       }
     }
   };

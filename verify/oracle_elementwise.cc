@@ -40,7 +40,7 @@ Values add_values(const Values& a, const Values& b, graph::DType dtype) {
     const double rounding = u * std::fabs(sum);
     y.value[i] = sum;
     y.tolerance[i] = a.tolerance_at(i) + b.tolerance_at(i) + rounding;
-    y.radius[i] = std::hypot(a.radius_at(i), b.radius_at(i), rounding);
+    y.radius[i] = root_sum(a.radius_at(i), b.radius_at(i), rounding);
   }
   return y;
 }
@@ -65,7 +65,7 @@ Values rms_norm(const Values& x, const Values& weight, double eps, graph::DType 
     const double rs = 1 / std::sqrt(squares / count + eps);
     // d rs = -rs^3 / n * sum x dx
     const double slope = rs * rs * rs / count;
-    const double rs_radius = std::hypot(slope * std::sqrt(radius2), rs * rs_f32);
+    const double rs_radius = root_sum(slope * std::sqrt(radius2), rs * rs_f32);
     const double rs_tolerance = std::min(slope * linear, kConfidence * slope * std::sqrt(radius2)) +
                                 kConfidence * rs * rs_f32;
     for (std::size_t i = 0; i < n; ++i) {
@@ -76,7 +76,7 @@ Values rms_norm(const Values& x, const Values& weight, double eps, graph::DType 
       y.tolerance[at + i] = w * (rs * x.tolerance_at(at + i) + std::fabs(v) * rs_tolerance) +
                             kElementwiseF32 * std::fabs(result);
       y.radius[at + i] =
-          std::hypot(w * rs * x.radius_at(at + i), w * v * rs_radius, kElementwiseF32 * result);
+          root_sum(w * rs * x.radius_at(at + i), w * v * rs_radius, kElementwiseF32 * result);
     }
   }
   return y;
@@ -104,7 +104,7 @@ Values silu_mul(const Values& gate_up, graph::DType dtype) {
       y.value[at] = result;
       y.tolerance[at] = change * (std::fabs(up) + gate_up.tolerance_at(u)) +
                         std::fabs(activated) * gate_up.tolerance_at(u) + f32;
-      y.radius[at] = std::hypot(spread * up, activated * gate_up.radius_at(u), f32);
+      y.radius[at] = root_sum(spread * up, activated * gate_up.radius_at(u), f32);
     }
   }
   return y;
@@ -179,8 +179,8 @@ Values rope(const Values& x, const Integers& positions, const RopeRule& rule, gr
       y.value[b] = xb * c + xa * s;
       y.tolerance[a] = std::fabs(c) * ta + std::fabs(s) * tb + f32;
       y.tolerance[b] = std::fabs(c) * tb + std::fabs(s) * ta + f32;
-      y.radius[a] = std::hypot(c * ra, s * rb, f32);
-      y.radius[b] = std::hypot(c * rb, s * ra, f32);
+      y.radius[a] = root_sum(c * ra, s * rb, f32);
+      y.radius[b] = root_sum(c * rb, s * ra, f32);
     }
   }
   return y;

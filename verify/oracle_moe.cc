@@ -236,7 +236,7 @@ Values moe_finalize(const Values& y, const Values& weights, graph::DType dtype) 
       out.value[to] = sum;
       out.tolerance[to] =
           std::min(linear, kConfidence * std::sqrt(square)) + kConfidence * f32 * magnitude;
-      out.radius[to] = std::hypot(std::sqrt(square), f32 * magnitude);
+      out.radius[to] = root_sum(std::sqrt(square), f32 * magnitude);
     }
   }
   return out;

@@ -40,6 +40,8 @@ double round_to(double value, graph::DType dtype) {
   return rounded;
 }
 
+double root_sum(double a, double b, double c) { return std::sqrt(a * a + b * b + c * c); }
+
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
   std::size_t count = 1;
   for (const std::int64_t dim : shape) {
@@ -120,7 +122,7 @@ void add_rounding(Values& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double rounding = u * std::fabs(values.value[i]) + kUnderflow;
     values.tolerance[i] = values.tolerance[i] * (1 + u) + rounding;
-    values.radius[i] = std::hypot(values.radius[i], rounding);
+    values.radius[i] = root_sum(values.radius[i], rounding);
   }
 }
 

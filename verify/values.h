@@ -29,6 +29,10 @@ struct Values {
   std::size_t rows() const { return value.empty() ? 0 : value.size() / width(); }
 };
 
+// Root of the sum of squares: std::hypot without its care for extreme magnitudes, which never occur
+// (elements are bf16 or f32, so squares fit fp64).
+double root_sum(double a, double b, double c = 0);
+
 // Zeroes of a shape, with errors.
 Values make_values(graph::DType dtype, std::vector<std::int64_t> shape);
 
