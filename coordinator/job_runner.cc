@@ -47,7 +47,7 @@ Result<JobRun> JobRunner::run(Job job, const Handlers& handlers, double limit_se
         continue;
       }
       const Result<void> handled = handlers.on_outcome(std::move(*outcome));
-      if (!handled.ok() && !failure) {
+      if (!handled.ok()) {
         failure = handled.error();
         transport_.cancel(lease);
       }

@@ -170,6 +170,9 @@ Result<std::vector<RewriteId>> PhaseCommit::propose(const std::vector<Proposal>&
 Result<IntegrationResult> PhaseCommit::integrate(const Applied& applied) {
   IntegrationResult result =
       TRY(desk_.integrate("integration", phase_, parts_.state.current, applied.version));
+  if (is_infrastructure(result.verdict.klass)) {
+    result = TRY(desk_.integrate("integration", phase_, parts_.state.current, applied.version));
+  }
   return result;
 }
 

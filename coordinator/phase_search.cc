@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "search/attribution.h"
+
 namespace fusefarm::coordinator {
 namespace {
 
@@ -21,11 +23,6 @@ double cumulative_share(int phase, int phases) {
     return 1;
   }
   return (1 - std::pow(kPhaseFade, phase)) / (1 - std::pow(kPhaseFade, phases));
-}
-
-double lower_bound(const Interval& interval) {
-  // Few quads give no finite end; half the estimate ranks them behind the well measured.
-  return std::isfinite(interval.lo) ? interval.lo : 0.5 * interval.estimate;
 }
 
 }  // namespace
@@ -148,6 +145,9 @@ Result<std::optional<Confirmed>> PhaseSearch::confirm_cell(Cell& cell) {
                  true);
     Outcome outcome =
         TRY(desk_.confirm(group, cell.estimate.workload, phase_, *candidate, *screened));
+    if (is_infrastructure(outcome.verdict.klass)) {
+      outcome = TRY(desk_.confirm(group, cell.estimate.workload, phase_, *candidate, *screened));
+    }
     if (outcome.verdict.klass == VerdictClass::kImproved && outcome.confirmation) {
       return std::optional<Confirmed>(Confirmed{cell.region, cell.estimate.workload, *candidate,
                                                 std::move(outcome), cell.estimate.share});
@@ -163,7 +163,8 @@ Result<std::vector<Confirmed>> PhaseSearch::confirm() {
     if (promising.empty()) {
       continue;
     }
-    order.emplace_back(cell.estimate.share * lower_bound(*promising.front()->screen), &cell);
+    order.emplace_back(cell.estimate.share * search::lower_bound(*promising.front()->screen),
+                       &cell);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

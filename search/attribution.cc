@@ -6,6 +6,8 @@ namespace fusefarm::search {
 namespace {
 
 constexpr int kAttemptsForIneffective = 3;
+// The verdict rule's reason for a passed screen that nothing confirmed yet.
+constexpr const char* kUnconfirmed = "unconfirmed";
 
 bool measured(const Outcome& outcome) {
   return outcome.screen.has_value() || outcome.confirmation.has_value();
@@ -38,6 +40,19 @@ double observed_gain(const Outcome& outcome) {
     return outcome.confirmation->estimate;
   }
   return outcome.screen ? outcome.screen->estimate : 0;
+}
+
+double lower_bound(const Interval& interval) {
+  return std::isfinite(interval.lo) ? interval.lo : 0.5 * interval.estimate;
+}
+
+bool screened_faster(const Outcome& outcome, double min_gain) {
+  const VerdictClass klass = outcome.verdict.klass;
+  const bool open = klass == VerdictClass::kImproved || klass == VerdictClass::kInconclusive;
+  if (!open || !outcome.screen || outcome.screen->estimate < min_gain) {
+    return false;
+  }
+  return outcome.verdict.reason == kUnconfirmed || outcome.screen->lo > 0;
 }
 
 Label attribute(const Outcome& outcome, const AttributionInputs& inputs) {

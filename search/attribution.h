@@ -38,6 +38,13 @@ Label attribute(const Outcome& outcome, const AttributionInputs& inputs);
 // The estimate that a label goes by: the confirmation's when there is one.
 double observed_gain(const Outcome& outcome);
 
+// The lower end of an interval; half the estimate when too few samples give no finite end, which
+// ranks it behind the well measured.
+double lower_bound(const Interval& interval);
+
+// Correct, and the screen passed its gate or its interval lies above no gain.
+bool screened_faster(const Outcome& outcome, double min_gain);
+
 // Credits hypothesis family and implementer as the label says.
 void learn(Posteriors& posteriors, Label label, const std::string& hypothesis_key,
            const std::string& implementer_key);

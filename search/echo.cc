@@ -117,7 +117,7 @@ std::vector<Candidate> Echo::begin_round(std::size_t count_max) {
       break;
     }
     seen_.insert(unit.digest);
-    units_.emplace(unit.digest, unit);
+    units_.insert_or_assign(unit.digest, unit);
     taken.push_back(unit.unit.candidate);
   }
   has_prepared_ = false;
@@ -148,6 +148,11 @@ void Echo::observe(Outcome& outcome) {
   learn(*posteriors_, label, hypothesis, unit.implementer_key());
   if (label == Label::kConfirmed) {
     best_gain_ = std::max(best_gain_, observed_gain(outcome));
+  }
+  if (label == Label::kNone) {
+    // Never charged to the candidate: a later round may propose it again.
+    seen_.erase(outcome.candidate);
+    return;
   }
   cost_sum_ += outcome.compile_seconds + outcome.device_seconds;
   outcomes_.push_back(outcome);
@@ -182,15 +187,12 @@ const Candidate* Echo::candidate(const Digest& digest) const {
 std::vector<const Outcome*> Echo::promising() const {
   std::vector<const Outcome*> result;
   for (const Outcome& outcome : outcomes_) {
-    const VerdictClass klass = outcome.verdict.klass;
-    const bool open = klass == VerdictClass::kImproved || klass == VerdictClass::kInconclusive;
-    if (open && outcome.screen && outcome.screen->lo > 0 &&
-        outcome.screen->estimate >= inputs_.min_gain) {
+    if (screened_faster(outcome, inputs_.min_gain)) {
       result.push_back(&outcome);
     }
   }
   std::stable_sort(result.begin(), result.end(), [](const Outcome* a, const Outcome* b) {
-    return a->screen->lo > b->screen->lo;
+    return lower_bound(*a->screen) > lower_bound(*b->screen);
   });
   return result;
 }

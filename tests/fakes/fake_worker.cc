@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "graph/cost.h"
+#include "graph/region.h"
 #include "verify/statistics.h"
 #include "verify/verdict_rule.h"
 
@@ -49,6 +50,12 @@ PairedMeasurement samples(const std::string& stage, double gain, double noise, i
     measurement.blocks.push_back(std::move(block));
   }
   return measurement;
+}
+
+template <class T>
+Result<JobResult> ended(T value) {
+  JobResult result(std::in_place_type<T>, std::move(value));
+  return result;
 }
 
 // Seconds of a graph under a workload, accepted regions at their true speed.
@@ -125,7 +132,7 @@ Result<JobResult> FakeWorker::profile(const ProfileJob& job) {
   result.toolchain = "none";
   result.isolation = "none";
   spend(world_.profile_seconds);
-  return JobResult(std::move(result));
+  return ended(std::move(result));
 }
 
 double FakeWorker::relative_gain(const ScreenJob& job, const Candidate& candidate) const {
@@ -168,6 +175,7 @@ Result<JobResult> FakeWorker::screen(const ScreenJob& job,
         world_.defect ? world_.defect(candidate) : std::optional<Verdict>{};
     if (defect) {
       outcome.verdict = *defect;
+      outcome.correctness.push_back({false, "normal", 1, {}, defect->reason, defect->detail});
     } else {
       outcome.correctness.push_back({true, "normal", 1, {}, "", ""});
       outcome.measurements.push_back(
@@ -179,7 +187,7 @@ Result<JobResult> FakeWorker::screen(const ScreenJob& job,
     report({lease, outcome});
     result.outcomes.push_back(std::move(outcome));
   }
-  return JobResult(std::move(result));
+  return ended(std::move(result));
 }
 
 Result<JobResult> FakeWorker::confirm(const ConfirmJob& job) {
@@ -195,7 +203,7 @@ Result<JobResult> FakeWorker::confirm(const ConfirmJob& job) {
   outcome.verdict = verify::judge_outcome(outcome, policy);
   spend(world_.confirm_seconds);
   outcome.device_seconds += world_.confirm_seconds;
-  return JobResult(std::move(outcome));
+  return ended(std::move(outcome));
 }
 
 Result<JobResult> FakeWorker::integrate(const IntegrateJob& job) {
@@ -234,7 +242,7 @@ Result<JobResult> FakeWorker::integrate(const IntegrateJob& job) {
   } else {
     result.verdict = {VerdictClass::kNoGain, "", "", 1};
   }
-  return JobResult(std::move(result));
+  return ended(std::move(result));
 }
 
 }  // namespace fusefarm::fakes

@@ -1,0 +1,30 @@
+#include "cli/interrupt.h"
+
+#include <atomic>
+#include <initializer_list>
+
+#include <signal.h>
+
+namespace fusefarm::cli {
+namespace {
+
+// A signal handler can reach nothing but a global; lock-free, so safe there.
+std::atomic<bool> interrupted_flag = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int) { interrupted_flag = true; }
+
+}  // namespace
+
+void watch_for_interrupt() {
+  struct sigaction action{};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+bool interrupted() { return interrupted_flag; }
+
+}  // namespace fusefarm::cli
