@@ -9,6 +9,7 @@ namespace fusefarm::cli {
 namespace {
 
 using nlohmann::json;
+using store::must;
 
 struct Ran {
   int exit_code = -1;
