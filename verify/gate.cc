@@ -43,7 +43,6 @@ GateDecision decide(const PairedMeasurement& measurement, const GatePolicy& poli
   const std::vector<double> ratios = log_ratios(measurement);
   decision.discarded = count_discarded(measurement);
   decision.quads = static_cast<int>(ratios.size());
-  decision.interval = median_interval(ratios, policy.coverage);
   const int total = decision.quads + decision.discarded;
   if (decision.discarded >= kDiscardedMin && decision.discarded * 4 > total) {
     decision.step = GateStep::kInconclusive;
@@ -55,6 +54,7 @@ GateDecision decide(const PairedMeasurement& measurement, const GatePolicy& poli
     decision.why = "no quads yet";
     return decision;
   }
+  decision.interval.estimate = median(ratios);
   decision.wins = static_cast<int>(
       std::count_if(ratios.begin(), ratios.end(), [&](double d) { return d > policy.threshold; }));
   decision.e_value = std::exp(log_sign_e_value(decision.quads, decision.wins));
@@ -73,6 +73,9 @@ GateDecision decide(const PairedMeasurement& measurement, const GatePolicy& poli
     decision.step = GateStep::kNoGain;
   } else if (decision.quads >= policy.quads_max) {
     decision.step = GateStep::kInconclusive;
+  }
+  if (decision.step != GateStep::kContinue) {
+    decision.interval = median_interval(ratios, policy.coverage);
   }
   return decision;
 }

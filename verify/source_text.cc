@@ -6,15 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "verify/source_lexer.h"
+
 namespace fusefarm::verify {
 namespace {
-
-struct Token {
-  std::string_view text;
-  int line = 1;
-};
-
-bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 constexpr std::array kForbiddenWords{"asm",
                                      "__asm",
@@ -49,140 +44,6 @@ constexpr std::array kAllowedAttributes{
     "vector_size", "aligned",        "packed",    "may_alias", "unused",  "maybe_unused",
     "likely",      "unlikely",       "const",     "pure",      "target",  "visibility",
     "nonnull",     "assume_aligned", "nodiscard", "nothrow",   "optimize"};
-
-// Comments out, strings kept as one token. Returns nothing at an unterminated comment or string.
-class Lexer {
- public:
-  explicit Lexer(std::string_view source) : source_(source) {}
-
-  // Fills `tokens`; returns a problem or "".
-  std::string run(std::vector<Token>& tokens) {
-    while (at_ < source_.size()) {
-      const char c = source_[at_];
-      if (c == '\n') {
-        ++line_;
-        ++at_;
-        fresh_line_ = true;
-      } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-        ++at_;
-      } else if (const std::string problem = token(tokens); !problem.empty()) {
-        return fmt::format("line {}: {}", line_, problem);
-      }
-    }
-    return "";
-  }
-
- private:
-  std::string token(std::vector<Token>& tokens) {
-    const char c = source_[at_];
-    if (c == '\0' || static_cast<unsigned char>(c) >= 0x80) {
-      return "only ASCII text is allowed";
-    }
-    if (c == '\\') {
-      return "line continuations are not allowed";
-    }
-    // Alternative spellings of '#' and '\' would hide directives.
-    if (starts("%:") || starts("?\?=") || starts("?\?/")) {
-      return "digraphs and trigraphs are not allowed";
-    }
-    if (starts("//")) {
-      while (at_ < source_.size() && source_[at_] != '\n') {
-        if (source_[at_] == '\\') {
-          return "a backslash in a comment is not allowed";
-        }
-        ++at_;
-      }
-      return "";
-    }
-    if (starts("/*")) {
-      return block_comment();
-    }
-    if (c == '#') {
-      return directive();
-    }
-    fresh_line_ = false;
-    if (is_word_char(c)) {
-      const std::size_t begin = at_;
-      while (at_ < source_.size() && (is_word_char(source_[at_]) || source_[at_] == '\'')) {
-        ++at_;
-      }
-      const std::string_view word = source_.substr(begin, at_ - begin);
-      tokens.push_back({word, line_});
-      if (at_ < source_.size() && source_[at_] == '"' && word.back() == 'R') {
-        return "raw strings are not allowed";
-      }
-      return "";
-    }
-    if (c == '"' || c == '\'') {
-      return quoted(tokens, c);
-    }
-    tokens.push_back({source_.substr(at_, 1), line_});
-    ++at_;
-    return "";
-  }
-
-  // Only #pragma GCC unroll and ivdep, which tune a loop.
-  std::string directive() {
-    if (!fresh_line_) {
-      return "'#' inside a line is not allowed";
-    }
-    std::size_t end = source_.find('\n', at_);
-    if (end == std::string_view::npos) {
-      end = source_.size();
-    }
-    std::string line(source_.substr(at_, end - at_));
-    line.erase(
-        std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
-        line.end());
-    const bool tuning = line.starts_with("#pragma GCC unroll ") || line == "#pragma GCC ivdep";
-    const std::string_view rest = std::string_view(line).substr(1);
-    if (!tuning || rest.find('#') != std::string_view::npos ||
-        rest.find('\\') != std::string_view::npos || rest.find('/') != std::string_view::npos) {
-      return "preprocessor directive '" + line.substr(0, 60) + "' is not allowed";
-    }
-    at_ = end;
-    return "";
-  }
-
-  std::string block_comment() {
-    const std::size_t end = source_.find("*/", at_ + 2);
-    if (end == std::string_view::npos) {
-      return "a comment does not end";
-    }
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                         source_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
-    at_ = end + 2;
-    return "";
-  }
-
-  std::string quoted(std::vector<Token>& tokens, char quote) {
-    const std::size_t begin = at_++;
-    while (at_ < source_.size() && source_[at_] != quote) {
-      if (source_[at_] == '\n') {
-        return "a string or character does not end";
-      }
-      if (source_[at_] == '\\') {
-        ++at_;
-      }
-      ++at_;
-    }
-    if (at_ >= source_.size()) {
-      return "a string or character does not end";
-    }
-    ++at_;
-    tokens.push_back({source_.substr(begin, at_ - begin), line_});
-    return "";
-  }
-
-  bool starts(std::string_view text) const { return source_.substr(at_).starts_with(text); }
-
-  std::string_view source_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-  bool fresh_line_ = true;
-};
-
-using Tokens = std::vector<Token>;
 
 bool contains(const Tokens& tokens, std::size_t from, std::size_t to, std::string_view text) {
   return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(from),
@@ -286,37 +147,52 @@ std::string bad_extern(const Tokens& tokens, const std::vector<std::string>& lin
   return "";
 }
 
-// File-scope variables that can be written, as far as the text shows: `type name;`, `type name = `,
-// `type name[`, at brace depth 0 or inside a namespace or extern "C" block.
+// What a brace at file scope opens.
+enum class Brace {
+  kScope,     // namespace or extern "C": its content is file scope too
+  kFunction,  // its end ends the declaration
+  kOther,     // type or initialiser: the declaration goes on to ';'
+};
+
+Brace brace_at(const Tokens& tokens, std::size_t begin, std::size_t at) {
+  const bool linkage =
+      at >= begin + 2 && tokens[at - 1].text == "\"C\"" && tokens[at - 2].text == "extern";
+  if (linkage || contains(tokens, begin, at, "namespace")) {
+    return Brace::kScope;
+  }
+  const bool initialiser = contains(tokens, begin, at, "=");
+  const bool type = contains(tokens, begin, at, "struct") || contains(tokens, begin, at, "union") ||
+                    contains(tokens, begin, at, "class") || contains(tokens, begin, at, "enum");
+  const bool parameters = at > begin && contains(tokens, begin, at, "(");
+  return parameters && !initialiser && !type ? Brace::kFunction : Brace::kOther;
+}
+
+// File-scope variables that can be written, as far as the text shows: `type name;`, `type name =`,
+// `type name[`, at brace depth 0 or inside a namespace or extern "C" block. What slips through is
+// static data of the artifact, which the ELF check refuses.
 std::string bad_globals(const Tokens& tokens) {
-  std::vector<bool> transparent;  // by open brace: its content is still file scope
-  std::size_t begin = 0;          // of the current declaration
+  constexpr std::array kHarmless{"const", "constexpr", "using", "typedef",       "struct",  "class",
+                                 "union", "enum",      "(",     "static_assert", "operator"};
+  std::vector<Brace> open;
+  std::size_t begin = 0;  // of the current declaration
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view text = tokens[i].text;
     const bool file_scope =
-        std::all_of(transparent.begin(), transparent.end(), [](bool t) { return t; });
+        std::all_of(open.begin(), open.end(), [](Brace brace) { return brace == Brace::kScope; });
     if (text == "{") {
-      const bool opens_scope =
-          contains(tokens, begin, i, "namespace") ||
-          (i >= 2 && tokens[i - 1].text == "\"C\"" && tokens[i - 2].text == "extern");
-      transparent.push_back(file_scope && opens_scope);
-      if (transparent.back()) {
+      open.push_back(file_scope ? brace_at(tokens, begin, i) : Brace::kOther);
+      if (file_scope && open.back() == Brace::kScope) {
         begin = i + 1;
       }
     } else if (text == "}") {
-      if (!transparent.empty()) {
-        transparent.pop_back();
+      const Brace closed = open.empty() ? Brace::kOther : open.back();
+      if (!open.empty()) {
+        open.pop_back();
       }
-      const bool outer =
-          std::all_of(transparent.begin(), transparent.end(), [](bool t) { return t; });
-      // A function body or a scope ends its declaration; a type or initialiser goes on to ';'.
-      if (outer && (i + 1 >= tokens.size() || tokens[i + 1].text != ";")) {
+      if (closed != Brace::kOther) {
         begin = i + 1;
       }
     } else if (text == ";" && file_scope) {
-      constexpr std::array kHarmless{"const",  "constexpr",     "using",   "typedef",
-                                     "struct", "class",         "union",   "enum",
-                                     "(",      "static_assert", "operator"};
       const bool harmless = std::any_of(kHarmless.begin(), kHarmless.end(), [&](const char* word) {
         return contains(tokens, begin, i, word);
       });
@@ -340,7 +216,7 @@ bool is_identifier(std::string_view name) {
 
 std::string forbidden_text(std::string_view source, const std::vector<std::string>& linked) {
   Tokens tokens;
-  if (std::string problem = Lexer(source).run(tokens); !problem.empty()) {
+  if (std::string problem = tokenize(source, tokens); !problem.empty()) {
     return problem;
   }
   for (const std::string& problem : {bad_words(tokens), bad_attributes(tokens), bad_static(tokens),
