@@ -78,8 +78,13 @@ Result<void> Executor::resolve(const ProgramStep& from) {
     const std::int64_t bytes = ref.column * graph::bytes_of(buffer.dtype);
     step.buffers.push_back(ref.buffer);
     step.offsets.push_back(static_cast<std::size_t>(bytes));
+    PreparedLayout layout;
+    layout.panel = 0;  // row-major, unless it was prepared otherwise
+    if (buffer.placement == Placement::kPrepared) {
+      layout = buffer.layout;
+    }
     step.tensors.push_back({memory_->at(ref.buffer, {}) + bytes, buffer.dtype, ref.rows,
-                            ref.columns, ref.row_stride, buffer.layout});
+                            ref.columns, ref.row_stride, layout});
   }
   if (from.kind == StepKind::kCandidate) {
     const Artifact& artifact = artifacts_[static_cast<std::size_t>(from.artifact)];
@@ -111,6 +116,9 @@ Result<void> Executor::resolve_builtin(const ProgramStep& from, Step& step) {
     weights.push_back(memory_->at(weight, {0, copy}) + step.offsets[1]);
   }
   step.library = TRY(prepare_gemm(from.choice, step.tensors, weights, team_.threads()));
+  // Libraries generate code and map buffers at their first call, which the system-call filter would
+  // not let them do. What this writes is written again by every launch.
+  team_.run([&](int thread) { step.library->run(step.tensors, 0, thread); });
   report_.blas_core = openblas_core();
   return {};
 }

@@ -42,6 +42,9 @@ constexpr std::array kAllowed{"futex",
                               "getcpu",
                               "sched_getaffinity"};
 
+// Placement hints that OpenBLAS gives for its buffers: it does without when they are absent.
+constexpr std::array kAbsent{"mbind", "get_mempolicy", "set_mempolicy"};
+
 // What a sanitizer's runtime does besides, when it allocates and when it reports.
 constexpr std::array kAllowedForSanitizers{"write",       "writev",    "openat",     "read",
                                            "close",       "fstat",     "newfstatat", "readlink",
@@ -66,6 +69,11 @@ class Filter {
       return {};  // this architecture has no such call
     }
     return check(::seccomp_rule_add(context_, SCMP_ACT_ALLOW, number, 0), name);
+  }
+
+  Result<void> deny_as_absent(const char* name) {
+    const int number = ::seccomp_syscall_resolve_name(name);
+    return check(::seccomp_rule_add(context_, SCMP_ACT_ERRNO(ENOSYS), number, 0), name);
   }
 
   // With the third argument (protection) free of PROT_EXEC.
@@ -111,6 +119,9 @@ Result<void> enter_compute_only_mode() {
   Filter filter;
   for (const char* name : kAllowed) {
     TRY(filter.allow(name));
+  }
+  for (const char* name : kAbsent) {
+    TRY(filter.deny_as_absent(name));
   }
   TRY(filter.allow_unless_executable("mmap"));
   TRY(filter.allow_unless_executable("mprotect"));

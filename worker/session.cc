@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "graph/graph_io.h"
 #include "graph/region.h"
@@ -38,6 +39,9 @@ Result<std::unique_ptr<Session>> Session::start(const WorkerOptions& options) {
       options.threads > 0 ? options.threads : static_cast<int>(session->host_.cores.size());
   session->device_class_ = worker::device_class(session->host_.cores.size());
   session->cache_bytes_ = last_level_cache_bytes();
+  if (!options.cache_folder.empty()) {
+    TRY(make_directories(options.cache_folder));
+  }
   BuildOptions build;
   build.compiler = options.compiler;
   build.processes = static_cast<int>(session->host_.cores.size());
