@@ -14,6 +14,7 @@ using Positions = std::vector<int>;
 // of nodes mean equal sets over that stretch, so a repeated layer is enumerated once.
 struct Local {
   bool allowed = false, view = false;
+  bool exposed = false;    // an output is one of the graph
   Positions neighbours;    // data edges, both directions
   Positions successors;    // data and order edges
   Positions late_readers;  // read what this node overwrites, and come after it
@@ -29,9 +30,12 @@ Positions offsets(const std::vector<std::size_t>& positions, std::size_t from) {
   return out;
 }
 
-Local describe(const Graph& graph, std::size_t at, const EnumerateOptions& options) {
+Local describe(const Graph& graph, std::size_t at, const EnumerateOptions& options,
+               const std::set<TensorId>& outputs) {
   const Node& node = graph.nodes()[at];
   Local local;
+  local.exposed = std::any_of(node.outputs.begin(), node.outputs.end(),
+                              [&](TensorId id) { return outputs.contains(id); });
   local.allowed = options.may_contain == nullptr || options.may_contain(node);
   local.view = is_view(node.op);
   std::vector<std::size_t> around = data_predecessors(graph, node);
@@ -116,7 +120,7 @@ class AnchorSearch {
   void keep() {
     Positions sorted = members_;
     std::sort(sorted.begin(), sorted.end());
-    if (views_are_read(sorted) && convex(sorted) && closed(sorted)) {
+    if (views_belong(sorted) && convex(sorted) && closed(sorted)) {
       for (int& position : sorted) {
         position -= anchor_;
       }
@@ -124,16 +128,24 @@ class AnchorSearch {
     }
   }
 
-  // A view that nobody inside reads changes nothing: the set without it is the same work.
-  bool views_are_read(const Positions& sorted) {
+  // A view that nobody inside reads changes nothing: the set without it is the same work. One that
+  // only comes in and is read outside too would have to be copied: the set without it is less work.
+  bool views_belong(const Positions& sorted) {
     return std::all_of(sorted.begin(), sorted.end(), [&](int member) {
-      if (!at(member).view) {
+      const Local& local = at(member);
+      if (!local.view) {
         return true;
       }
-      const Positions& next = at(member).successors;
-      return std::any_of(next.begin(), next.end(), [&](int offset) {
-        return std::binary_search(sorted.begin(), sorted.end(), member + offset);
-      });
+      bool made_inside = false;
+      bool read_inside = false;
+      bool read_outside = local.exposed;
+      for (const int offset : local.neighbours) {
+        const bool inside = std::binary_search(sorted.begin(), sorted.end(), member + offset);
+        made_inside = made_inside || (offset < 0 && inside);
+        read_inside = read_inside || (offset > 0 && inside);
+        read_outside = read_outside || (offset > 0 && !inside);
+      }
+      return read_inside && (made_inside || !read_outside);
     });
   }
 
@@ -203,10 +215,11 @@ struct Known {
 }  // namespace
 
 std::vector<NodeSet> enumerate_regions(const Graph& graph, const EnumerateOptions& options) {
+  const std::set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
   std::set<Local> interned;
   std::vector<const Local*> nodes;
   for (std::size_t at = 0; at < graph.nodes().size(); ++at) {
-    nodes.push_back(&*interned.insert(describe(graph, at, options)).first);
+    nodes.push_back(&*interned.insert(describe(graph, at, options, outputs)).first);
   }
   std::map<const Local*, std::vector<Known>> known;
   std::vector<NodeSet> result;

@@ -27,8 +27,9 @@ struct EnumerateOptions {
   std::function<bool(const Node&)> may_contain;
 };
 
-// All connected convex sets of 2..nodes_max members, each once, in a deterministic order. Sets with
-// a view that no member reads are left out: the same set without the view is there.
+// All connected convex sets of 2..nodes_max members, each once, in a deterministic order. Left
+// out are sets with a view that no member reads, or that comes in and is read outside too: the same
+// set without the view is there, and does no more work.
 // Side-effect closed: a set that overwrites state contains every reader of the overwritten tensor
 // that would otherwise run after it.
 std::vector<NodeSet> enumerate_regions(const Graph& graph, const EnumerateOptions& options);

@@ -12,18 +12,18 @@
 namespace fusefarm::cli {
 namespace {
 
-struct Run {
+struct CommandRun {
   int exit_code = -1;
   std::string out, err;
 };
 
 // The command in this process, with its streams captured.
-Run run(const std::string& arguments) {
+CommandRun run(const std::string& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   std::streambuf* const stdout_before = std::cout.rdbuf(out.rdbuf());
   std::streambuf* const stderr_before = std::cerr.rdbuf(err.rdbuf());
-  Run result;
+  CommandRun result;
   CLI::App app("test");
   add_graph_command(app, result.exit_code);
   try {
@@ -44,7 +44,7 @@ std::string model(const std::string& name) {
 }
 
 nlohmann::json import(const std::string& arguments) {
-  const Run done = run("graph import " + arguments + " -o json");
+  const CommandRun done = run("graph import " + arguments + " -o json");
   EXPECT_EQ(done.exit_code, kExitDone) << done.err;
   return nlohmann::json::parse(done.out);
 }
@@ -87,7 +87,7 @@ TEST(GraphCommandTest, ReplicatedKvHeadsAreSaid) {
 }
 
 TEST(GraphCommandTest, UserErrorsAreCodeTwoWithFileKeyAndRemedy) {
-  const Run refused = run("graph import " + model("qwen3-30b-a3b"));
+  const CommandRun refused = run("graph import " + model("qwen3-30b-a3b"));
   EXPECT_EQ(refused.exit_code, kExitUsage);
   EXPECT_TRUE(refused.out.empty());
   for (const char* word : {"qwen3-30b-a3b.json", "model_type", "qwen3_moe", "llada2_moe"}) {
@@ -106,16 +106,16 @@ TEST(GraphCommandTest, ASavedGraphIsShownLikeItsConfig) {
       std::filesystem::path(testing::TempDir()) / "graph_command_test.json";
   ASSERT_EQ(run("graph import " + model("tiny-moe") + " --save " + saved.string()).exit_code,
             kExitDone);
-  const Run from_config = run("graph show " + model("tiny-moe") + " -o wide");
-  const Run from_graph = run("graph show " + saved.string() + " -o wide");
+  const CommandRun from_config = run("graph show " + model("tiny-moe") + " -o wide");
+  const CommandRun from_graph = run("graph show " + saved.string() + " -o wide");
   EXPECT_EQ(from_graph.exit_code, kExitDone) << from_graph.err;
   EXPECT_EQ(from_config.out, from_graph.out);
   std::filesystem::remove(saved);
 }
 
 TEST(GraphCommandTest, RegionsAreClassesWithTheBytesTheySave) {
-  const Run done = run("graph regions " + model("qwen3-0.6b") +
-                       " --layers 4 --workload decode:8:64 -o json --nodes 2");
+  const CommandRun done = run("graph regions " + model("qwen3-0.6b") +
+                              " --layers 4 --workload decode:8:64 -o json --nodes 2");
   ASSERT_EQ(done.exit_code, kExitDone) << done.err;
   const auto report = nlohmann::json::parse(done.out);
   bool found = false;
@@ -132,7 +132,7 @@ TEST(GraphCommandTest, RegionsAreClassesWithTheBytesTheySave) {
 }
 
 TEST(GraphCommandTest, DotIsAGraphvizGraph) {
-  const Run done = run("graph dot " + model("tiny-dense"));
+  const CommandRun done = run("graph dot " + model("tiny-dense"));
   EXPECT_EQ(done.exit_code, kExitDone);
   EXPECT_TRUE(done.out.starts_with("digraph"));
 }

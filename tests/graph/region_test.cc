@@ -152,6 +152,15 @@ TEST(RegionTest, ViewsDoNotCountAndAreNeverIdle) {
   EXPECT_TRUE(std::none_of(sets.begin(), sets.end(), [&](const NodeSet& set) {
     return set.nodes == std::vector<NodeId>{norm, projection, split};
   }));
+  // v would have to be copied out; with the projection inside it is made there.
+  const std::vector<NodeId> norms =
+      nodes_named(graph, {layer + "qkv_split", layer + "q_norm", layer + "k_norm"});
+  const auto found = [&](const std::vector<NodeId>& nodes) {
+    return std::any_of(sets.begin(), sets.end(),
+                       [&](const NodeSet& set) { return set.nodes == nodes; });
+  };
+  EXPECT_FALSE(found(norms));
+  EXPECT_TRUE(found({projection, norms[0], norms[1], norms[2]}));
 }
 
 TEST(RegionTest, ASetAroundAPathThatLeavesIsNotConvex) {
