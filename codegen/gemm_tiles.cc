@@ -24,14 +24,32 @@ void emit_weights(SourceText& text, const GemmShape& shape, bool f32, std::int64
   }
 }
 
+// One prefetch per cache line of the weight stream: either a fixed distance ahead, or, spread over
+// the tiles of rows, this tile's share of the next slice.
+void emit_prefetch(SourceText& text, const GemmShape& shape, std::int64_t u,
+                   std::int64_t step_bytes) {
+  const std::int64_t share = shape.spread() ? shape.tiles() : 1;
+  const std::int64_t begin = u * step_bytes / share;
+  const std::int64_t end = (u + 1) * step_bytes / share;
+  for (std::int64_t line = (begin + kLine - 1) / kLine * kLine; line < end; line += kLine) {
+    if (shape.spread()) {
+      text.line("__builtin_prefetch(ahead + i * $0 / $1 + $2);", {step_bytes, share, line});
+    } else {
+      text.line("__builtin_prefetch((const char*)(w + i * $0) + $1);",
+                {shape.panel, line + shape.prefetch});
+    }
+  }
+}
+
 void emit_tile(SourceText& text, const GemmShape& shape, const InputPanel& x, std::int64_t rows,
                bool f32, bool prefetch) {
   const std::int64_t x_row = x.tiles ? 1 : x.row_stride();
   const std::int64_t x_step = x.tiles ? shape.tile_rows : 1;
   text.line(
-      "static __attribute__((noinline)) void tile$0_$1$2(const float* x, const $3* w, "
-      "float* y, long depth, bool first) {",
-      {shape.stage, rows, prefetch ? "p" : "", f32 ? "float" : "u16"});
+      "static __attribute__((noinline)) void tile$0_$1$2(const float* x, const $3* w, float* y, "
+      "long depth, bool first$4) {",
+      {shape.stage, rows, prefetch ? "p" : "", f32 ? "float" : "u16",
+       prefetch && shape.spread() ? ", const char* ahead" : ""});
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t v = 0; v < shape.tile_vectors; ++v) {
       text.line("v8 y$0_$1 = first ? ff_splat(0.0f) : ff_load(y + $2);",
@@ -42,12 +60,8 @@ void emit_tile(SourceText& text, const GemmShape& shape, const InputPanel& x, st
   const std::int64_t step_bytes = shape.panel * (f32 ? 4 : 2);
   for (std::int64_t u = 0; u < shape.k_unroll; ++u) {
     text.line("{");
-    // One prefetch per cache line of the weight stream.
-    const std::int64_t begin = u * step_bytes;
-    for (std::int64_t line = (begin + kLine - 1) / kLine * kLine;
-         prefetch && line < begin + step_bytes; line += kLine) {
-      text.line("__builtin_prefetch((const char*)(w + i * $0) + $1);",
-                {shape.panel, line + shape.prefetch});
+    if (prefetch) {
+      emit_prefetch(text, shape, u, step_bytes);
     }
     emit_weights(text, shape, f32, u * shape.panel);
     for (std::int64_t r = 0; r < rows; ++r) {

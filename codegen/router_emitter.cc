@@ -6,22 +6,31 @@ namespace fusefarm::codegen {
 std::string_view router_source() {
   static constexpr std::string_view kText =
       R"(// Vectors of the biased scores and their indices; the best of all, the lower index on a tie.
-template <long E> FF_INLINE long ff_best(const float* score) {
-  v8 best = ff_load(score);
-  i8x at = {0, 1, 2, 3, 4, 5, 6, 7}, best_at = at;
-  for (long e = 8; e < E; e += 8) {
-    at = at + 8;
-    v8 v = ff_load(score + e);
-    i8x better = v > best;
-    best = better ? v : best;
-    best_at = better ? at : best_at;
+template <long E, long W> FF_INLINE long ff_best(const float* score) {
+  v8 best[W];
+  i8x best_at[W], at = {0, 1, 2, 3, 4, 5, 6, 7};
+#pragma GCC unroll 4
+  for (long w = 0; w < W; ++w) {
+    best[w] = ff_load(score + 8 * w);
+    best_at[w] = at + (int)(8 * w);
   }
-  float value = best[0];
-  int index = best_at[0];
-  for (int i = 1; i < 8; ++i) {
-    bool better = best[i] > value || (best[i] == value && best_at[i] < index);
-    value = better ? best[i] : value;
-    index = better ? best_at[i] : index;
+  for (long e = 8 * W; e < E; e += 8 * W) {
+#pragma GCC unroll 4
+    for (long w = 0; w < W; ++w) {
+      v8 v = ff_load(score + e + 8 * w);
+      i8x better = v > best[w];
+      best[w] = better ? v : best[w];
+      best_at[w] = better ? at + (int)(e + 8 * w) : best_at[w];
+    }
+  }
+  float value = best[0][0];
+  int index = best_at[0][0];
+  for (long w = 0; w < W; ++w) {
+    for (int i = 0; i < 8; ++i) {
+      bool better = best[w][i] > value || (best[w][i] == value && best_at[w][i] < index);
+      value = better ? best[w][i] : value;
+      index = better ? best_at[w][i] : index;
+    }
   }
   return index;
 }
@@ -54,6 +63,10 @@ void emit_router_select(Generator& generator, SliceContext& slice, const graph::
   const std::int64_t groups = node.attrs.integer("groups", 1);
   const std::int64_t kept = node.attrs.integer("top_groups", groups);
   SourceText& text = generator.text;
+  std::int64_t ways = generator.at("row_sums", 1);
+  while (experts % (8 * ways) != 0) {
+    ways /= 2;
+  }
   const std::string in = slice.read(node.inputs[0]);
   const std::string ids = slice.sinks(node.outputs[0]).front().pointer;
   const std::string weights = slice.sinks(node.outputs[1]).front().pointer;
@@ -63,7 +76,7 @@ void emit_router_select(Generator& generator, SliceContext& slice, const graph::
   const std::string bias =
       biased ? " + ff_load(" + slice.whole(node.inputs[1]) + " + c)" : std::string();
   if (node.attrs.text("function", "softmax") == "softmax") {
-    text.line("float top = $0[ff_best<$1>($0)];", {in, experts});
+    text.line("float top = $0[ff_best<$1, $2>($0)];", {in, experts, ways});
     text.line("v8 total = ff_splat(0.0f);");
     text.line("#pragma GCC unroll " + unroll);
     text.line("for (long c = 0; c < $0; c += 8) {", {experts});
@@ -87,7 +100,7 @@ void emit_router_select(Generator& generator, SliceContext& slice, const graph::
   }
   text.line("float sum = 0.0f;");
   text.line("for (long i = 0; i < $0; ++i) {", {k});
-  text.line("long e = ff_best<$0>(biased);", {experts});
+  text.line("long e = ff_best<$0, $1>(biased);", {experts, ways});
   text.line("biased[e] = -__builtin_inff();");
   text.line("$0[i] = (int)e;", {ids});
   text.line("$0[i] = score[e];", {weights});

@@ -106,7 +106,7 @@ ScheduleSpace::ScheduleSpace(const graph::Graph& region, const RegionPlan& plan,
   if (rows_only) {
     add("row_unroll", {1, 2, 4, 8});
     add("row_prefetch", {0, 1, 2, 4});
-    if (facts_.norms) {
+    if (facts_.norms || facts_.router) {
       add("row_sums", {1, 2, 4});
     }
     if (facts_.fusable_sums) {
@@ -121,26 +121,27 @@ ScheduleSpace::ScheduleSpace(const graph::Graph& region, const RegionPlan& plan,
     return std::ranges::any_of(facts_.gemms, predicate);
   };
   const bool many_rows = any([](const GemmFacts& gemm) { return gemm.rows >= 12; });
-  add("tile_rows", {1, 2, 3, 4, 6, 8});
-  add("tile_vectors", {1, 2, 3, 4});
-  add("panel", {8, 16, 24, 32, 48, 64});
+  add("k_unroll", {1, 2, 4, 8});
+  add("k_block", {0, 256, 512});
+  add("prefetch", {0, 1, 512, 1024, 4096});
+  add("blocks_per_thread", {1, 2, 4, 8, 16});
+  add("x_layout", {0, 1});
+  if (any([](const GemmFacts& gemm) { return !gemm.halves && gemm.head_dim == 0; }) && many_rows) {
+    add("unit_panels", {1, 2, 4});
+  }
+  if (any([](const GemmFacts& gemm) { return gemm.absorbable; })) {
+    add("prologue", {0, 1});
+  }
+  // What decides whether a tile exists at all comes last: ranked() drops whole subspaces by it.
   if (any([](const GemmFacts& gemm) { return gemm.weight_width == 2; })) {
     add("pair", {0, 1});
     if (many_rows) {
       add("widen", {0, 1, 2});
     }
   }
-  add("k_unroll", {1, 2, 4, 8});
-  add("k_block", {0, 256, 512});
-  add("prefetch", {0, 512, 1024, 2048, 4096});
-  add("blocks_per_thread", {1, 2, 4, 8, 16});
-  add("x_layout", {0, 1});
-  if (any([](const GemmFacts& gemm) { return !gemm.halves && gemm.head_dim == 0; }) && many_rows) {
-    add("unit_panels", {1, 2, 4, 8});
-  }
-  if (any([](const GemmFacts& gemm) { return gemm.absorbable; })) {
-    add("prologue", {0, 1});
-  }
+  add("tile_rows", {1, 2, 3, 4, 6, 8});
+  add("tile_vectors", {1, 2, 3, 4});
+  add("panel", {8, 16, 24, 32, 48, 64});
 }
 
 std::int64_t ScheduleSpace::size() const {
@@ -215,41 +216,82 @@ Schedule ScheduleSpace::sample(Random& random) const {
   return start();
 }
 
+namespace {
+
+// Walks the product from the last parameter to the first and keeps the best valid points.
+class Ranking {
+ public:
+  Ranking(const RegionFacts& facts, const std::vector<Parameter>& parameters, int threads,
+          const Roofs& roofs, std::size_t count)
+      : facts_(facts), parameters_(parameters), threads_(threads), roofs_(roofs), count_(count) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      fields_.push_back(&point_.field(parameters_[i].name));
+      strides_.push_back(i == 0 ? 1
+                                : strides_.back() *
+                                      static_cast<std::int64_t>(parameters_[i - 1].values.size()));
+      const std::string& name = parameters_[i].name;
+      if (name == "pair" || name == "widen" || name == "tile_rows") {
+        tile_from_ = std::min(tile_from_, i);
+      }
+    }
+  }
+
+  std::vector<std::int64_t> run() {
+    walk(parameters_.size(), 0);
+    std::vector<std::int64_t> indices;
+    for (const auto& [seconds, index] : best_) {
+      indices.push_back(index);
+    }
+    return indices;
+  }
+
+ private:
+  void walk(std::size_t left, std::int64_t index) {
+    if (left == tile_from_ && !valid_tile(facts_, point_)) {
+      return;
+    }
+    if (left == 0) {
+      return visit(index);
+    }
+    const std::vector<std::int64_t>& values = parameters_[left - 1].values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      *fields_[left - 1] = values[i];
+      walk(left - 1, index + static_cast<std::int64_t>(i) * strides_[left - 1]);
+    }
+  }
+
+  void visit(std::int64_t index) {
+    if (!valid_point(facts_, point_, threads_)) {
+      return;
+    }
+    const std::pair entry{predict_point(facts_, point_, threads_, roofs_).seconds, index};
+    if (best_.size() == count_) {
+      if (count_ == 0 || *best_.rbegin() < entry) {
+        return;
+      }
+      best_.erase(std::prev(best_.end()));
+    }
+    best_.insert(entry);
+  }
+
+  const RegionFacts& facts_;
+  const std::vector<Parameter>& parameters_;
+  const int threads_;
+  const Roofs& roofs_;
+  const std::size_t count_;
+  SchedulePoint point_;
+  std::vector<std::int64_t*> fields_;
+  std::vector<std::int64_t> strides_;
+  std::size_t tile_from_ = SIZE_MAX;
+  std::set<std::pair<double, std::int64_t>> best_;
+};
+
+}  // namespace
+
 std::vector<Schedule> ScheduleSpace::ranked(std::size_t count) const {
-  struct Entry {
-    double seconds;
-    std::int64_t index;
-
-    bool operator<(const Entry& other) const {
-      return seconds != other.seconds ? seconds < other.seconds : index < other.index;
-    }
-  };
-
-  std::set<Entry> best;
-  const std::int64_t points = size();
-  SchedulePoint point;
-  std::vector<std::int64_t*> fields;
-  for (const Parameter& parameter : parameters_) {
-    fields.push_back(&point.field(parameter.name));
-  }
-  for (std::int64_t index = 0; index < points; ++index) {
-    std::int64_t rest = index;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const auto values = static_cast<std::int64_t>(parameters_[i].values.size());
-      *fields[i] = parameters_[i].values[static_cast<std::size_t>(rest % values)];
-      rest /= values;
-    }
-    if (!valid_point(facts_, point, threads_)) {
-      continue;
-    }
-    best.insert({predict_point(facts_, point, threads_, roofs_).seconds, index});
-    if (best.size() > count) {
-      best.erase(std::prev(best.end()));
-    }
-  }
   std::vector<Schedule> schedules;
-  for (const Entry& entry : best) {
-    schedules.push_back(at(entry.index));
+  for (const std::int64_t index : Ranking(facts_, parameters_, threads_, roofs_, count).run()) {
+    schedules.push_back(at(index));
   }
   return schedules;
 }

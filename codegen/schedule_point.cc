@@ -38,6 +38,7 @@ constexpr std::int64_t kRegisters = 16;
 constexpr std::int64_t kLanes = 8;
 constexpr std::int64_t kWideRowsMin = 12;  // fewer rows don't repay widening first
 constexpr std::int64_t kWideBytesMax = 64 << 10;
+constexpr std::int64_t kSliceBytesMax = 24 << 10;
 constexpr std::int64_t kLocalInputBytesMax = 256 << 10;  // on the stack of every block
 
 std::int64_t units_of(const GemmFacts& gemm, const SchedulePoint& point) {
@@ -48,12 +49,10 @@ std::int64_t units_of(const GemmFacts& gemm, const SchedulePoint& point) {
   return (gemm.n + width - 1) / width;
 }
 
-bool valid_gemm(const GemmFacts& gemm, const SchedulePoint& point, int threads) {
+bool valid_gemm_tile(const GemmFacts& gemm, const SchedulePoint& point) {
   const bool half = gemm.weight_width == 2;
-  if (point.panel % (kLanes * point.tile_vectors) != 0) {
-    return false;
-  }
-  if (point.tile_rows > gemm.rows && point.tile_rows != 1) {
+  if (point.panel % (kLanes * point.tile_vectors) != 0 ||
+      (point.tile_rows > gemm.rows && point.tile_rows != 1)) {
     return false;
   }
   // Accumulators, the weight vectors, a broadcast; the mask of the pairs.
@@ -64,17 +63,25 @@ bool valid_gemm(const GemmFacts& gemm, const SchedulePoint& point, int threads) 
                           (point.widen == 0 && point.tile_vectors % 2 != 0))) {
     return false;
   }
+  if (point.widen != 0 && (!half || gemm.rows < kWideRowsMin)) {
+    return false;
+  }
+  return gemm.head_dim == 0 || gemm.head_dim % point.panel == 0;
+}
+
+bool valid_gemm(const GemmFacts& gemm, const SchedulePoint& point, int threads) {
+  if (!valid_gemm_tile(gemm, point)) {
+    return false;
+  }
   if (gemm.k % point.k_unroll != 0 || point.k_block % point.k_unroll != 0 ||
       point.k_block >= gemm.k) {
     return false;
   }
-  if (point.widen != 0 && (!half || gemm.rows < kWideRowsMin)) {
-    return false;
+  if (point.prefetch == 1 &&
+      (point.k_block == 0 || gemm.rows <= point.tile_rows || point.widen == 1)) {
+    return false;  // nothing to spread
   }
   if (point.widen == 1 && (point.k_block == 0 || point.k_block * point.panel * 4 > kWideBytesMax)) {
-    return false;
-  }
-  if (gemm.head_dim > 0 && gemm.head_dim % point.panel != 0) {
     return false;
   }
   if (point.unit_panels > 1 && !gemm.halves && gemm.head_dim == 0 &&
@@ -101,13 +108,37 @@ double cycles_per_step(const GemmFacts& gemm, const SchedulePoint& point) {
   // Shifts share a port with the multiply-adds; masks mostly do not.
   const double ports = multiply + (wide ? 0.0 : convert * (point.pair != 0 ? 0.35 : 0.6));
   const double control = 2.0 / static_cast<double>(point.k_unroll);
+  // Prefetches are spread over unrolled steps; without unrolling lines are asked for repeatedly.
+  const double unrolled = 1.0 + 0.03 / static_cast<double>(point.k_unroll);
   const double issue = (multiply + loads + convert + control) / 5.0;
   double cycles = std::max({ports / 2.0, loads / 2.0, issue, latency});
-  cycles *= tiles / vectors;
+  cycles *= unrolled * tiles / vectors;
+  // Rows of a panel wider than the tile are read in pieces; a deep panel leaves the first-level
+  // cache before the next tile of rows comes round.
+  cycles *= 1.0 + 0.03 * (static_cast<double>(point.panel) / (8.0 * vectors) - 1.0);
+  const std::int64_t depth = point.k_block == 0 ? gemm.k : std::min(point.k_block, gemm.k);
+  const std::int64_t slice = depth * point.panel * (wide ? 4 : 2);
+  cycles *= tiles > 1.0 && slice > kSliceBytesMax ? 1.06 : 1.0;
   if (point.widen == 1) {
     cycles += 1.5;  // once per panel, not per tile
   }
   return cycles;
+}
+
+// Share of the shorter of compute and memory time that the longer does not hide (measured on
+// streams of decode GEMMs: without prefetch, at a fixed distance, spread over the tiles of rows).
+double exposed_share(const SchedulePoint& point) {
+  switch (point.prefetch) {
+    case 0:
+      return 0.30;
+    case 1:
+      return 0.10;
+    case 512:
+    case 4096:
+      return 0.20;
+    default:
+      return 0.18;
+  }
 }
 
 struct Roof {
@@ -121,11 +152,9 @@ double gemm_seconds(const GemmFacts& gemm, const SchedulePoint& point, int threa
       cycles_per_step(gemm, point) * static_cast<double>(gemm.k) * vectors * roof.cycle / threads;
   const double width = point.widen == 2 ? 4.0 : static_cast<double>(gemm.weight_width);
   const double bytes = static_cast<double>(gemm.n) * static_cast<double>(gemm.k) * width;
-  // Without a prefetch the core waits for part of what the hardware fetches too late.
-  const double stall = point.prefetch == 0 ? 1.08 : (point.prefetch == 1024 ? 1.0 : 1.01);
-  const double memory = bytes / roof.bandwidth * stall;
-  // Neither hides the other wholly.
-  double seconds = std::max(compute, memory) + 0.25 * std::min(compute, memory);
+  const double memory = bytes / roof.bandwidth;
+  // Neither hides the other wholly; how much is left depends on who asks for the weights early.
+  double seconds = std::max(compute, memory) + exposed_share(point) * std::min(compute, memory);
   const auto units = static_cast<double>(units_of(gemm, point));
   const double share = std::ceil(units / (threads * static_cast<double>(point.blocks_per_thread))) *
                        static_cast<double>(point.blocks_per_thread);
@@ -154,6 +183,11 @@ SchedulePoint point_of(const Schedule& schedule) {
     point.field(name) = value;
   }
   return point;
+}
+
+bool valid_tile(const RegionFacts& facts, const SchedulePoint& point) {
+  return std::ranges::all_of(facts.gemms,
+                             [&](const GemmFacts& gemm) { return valid_gemm_tile(gemm, point); });
 }
 
 bool valid_point(const RegionFacts& facts, const SchedulePoint& point, int threads) {

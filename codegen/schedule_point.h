@@ -22,6 +22,8 @@ struct SchedulePoint {
 };
 
 SchedulePoint point_of(const Schedule& schedule);
+// Only what depends on pair, widen and the tile: false rules out every point with these values.
+bool valid_tile(const RegionFacts& facts, const SchedulePoint& point);
 bool valid_point(const RegionFacts& facts, const SchedulePoint& point, int threads);
 Prediction predict_point(const RegionFacts& facts, const SchedulePoint& point, int threads,
                          const Roofs& roofs);

@@ -160,8 +160,10 @@ void multiply_panels(const TensorArg* t, const TensorArg* bias, const TensorArg&
     with_type(t[0].dtype, [&]<class X>(const X*) {
       widen_rows<X>(t[0], first, rows, stride, scratch.x.data());
     });
-    for (std::int64_t panel = share.begin; panel < share.end; panel += kGroup) {
-      const std::int64_t count = std::min(kGroup, share.end - panel);
+    // Many rows: several panels share a slice of x. Few: the weight is read as one stream.
+    const std::int64_t group = rows >= kWidenRows ? kGroup : 1;
+    for (std::int64_t panel = share.begin; panel < share.end; panel += group) {
+      const std::int64_t count = std::min(group, share.end - panel);
       multiply_group(scratch.x.data(), stride, rows, depth, weight + panel * kPanel * depth, count,
                      scratch);
       for (std::int64_t p = 0; p < count; ++p) {
