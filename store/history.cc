@@ -66,7 +66,8 @@ Result<std::unique_ptr<History>> History::open(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) {
     return Error{ErrorCode::kNotFound,
-                 "there is no history database " + path + "; a run makes it (store.path)"};
+                 "there is no history database " + path +
+                     "; a run makes it at its store.path, which --store names"};
   }
   Result<std::unique_ptr<Database>> database = open_checked(path, Database::Mode::kReadOnly);
   if (!database.ok() && database.error().code == ErrorCode::kInvalidArgument &&
