@@ -136,10 +136,11 @@ Result<void> ExperimentDesk::settle(Batch& batch) {
     if (is_infrastructure(outcome.verdict.klass)) {
       batch.record.infra.push_back(static_cast<std::int64_t>(batch.observed));
     }
-    if (batch.ids[batch.observed]) {
-      TRY(parts_.journal.finish(batch.ids[batch.observed], outcome));
-    }
+    const ExperimentId id = batch.ids[batch.observed];
     ++batch.observed;
+    if (id) {
+      TRY(parts_.journal.finish(id, outcome));
+    }
   }
   return {};
 }

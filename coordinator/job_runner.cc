@@ -43,7 +43,7 @@ Result<JobRun> JobRunner::run(Job job, const Handlers& handlers, double limit_se
         handlers.on_progress(*progress);
       }
     } else if (auto* outcome = std::get_if<Outcome>(&event->what)) {
-      if (!handlers.on_outcome) {
+      if (!handlers.on_outcome || failure) {
         continue;
       }
       const Result<void> handled = handlers.on_outcome(std::move(*outcome));

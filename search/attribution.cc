@@ -69,6 +69,9 @@ Label attribute(const Outcome& outcome, const AttributionInputs& inputs) {
   if (interval.lo > 0 && interval.estimate >= inputs.min_gain) {
     return Label::kConfirmed;
   }
+  if (!outcome.confirmation && screened_faster(outcome, inputs.min_gain)) {
+    return Label::kConfirmed;
+  }
   if (-std::log1p(-std::min(0.999, inputs.headroom)) < inputs.min_gain) {
     return Label::kNoHeadroom;
   }

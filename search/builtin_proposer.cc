@@ -61,10 +61,10 @@ struct Ranked {
   double gain;
 };
 
-void add_predicted(PointList& points, const codegen::ScheduleSpace& space,
+void add_predicted(PointList& points, const std::vector<codegen::Schedule>& ranked,
                    const std::string& family, std::size_t count) {
-  for (codegen::Schedule& schedule : space.ranked(count)) {
-    points.add({std::move(schedule), family, "interior traffic and launches disappear"});
+  for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i) {
+    points.add({ranked[i], family, "interior traffic and launches disappear"});
   }
 }
 
@@ -114,6 +114,25 @@ bool BuiltinProposer::can_implement(const graph::Graph& region) const {
   return codegen::match(region).has_value();
 }
 
+const std::vector<codegen::Schedule>& BuiltinProposer::ranked(const ProposalContext& context,
+                                                              const codegen::ScheduleSpace& space,
+                                                              std::size_t count) {
+  const Workload& workload = context.workload;
+  const Digest key = DigestBuilder()
+                         .add(context.signature)
+                         .add(static_cast<std::uint64_t>(workload.tokens))
+                         .add(static_cast<std::uint64_t>(workload.batch))
+                         .add(static_cast<std::uint64_t>(workload.context))
+                         .add(static_cast<std::uint64_t>(context.threads))
+                         .add(std::uint64_t{count})
+                         .finish();
+  const auto [entry, inserted] = ranked_.try_emplace(key);
+  if (inserted) {
+    entry->second = space.ranked(count);
+  }
+  return entry->second;
+}
+
 Result<std::vector<Plan>> BuiltinProposer::propose(const ProposalContext& context, int plans_max) {
   std::vector<Plan> plans;
   const std::optional<codegen::RegionPlan> matched = codegen::match(*context.region);
@@ -135,14 +154,11 @@ Result<std::vector<Plan>> BuiltinProposer::propose(const ProposalContext& contex
 
   const auto count = static_cast<std::size_t>(plans_max);
   PointList points(count);
-  if (best.empty()) {
-    points.add({space.start(), fusion_family(*matched), "interior traffic and launches disappear"});
-  }
   for (std::size_t i = 0; i < std::min<std::size_t>(2, best.size()); ++i) {
     add_neighbours(points, space, best[i]);
   }
   // A quarter of the list is left to chance.
-  add_predicted(points, space, fusion_family(*matched), count - count / 4);
+  add_predicted(points, ranked(context, space, count), fusion_family(*matched), count - count / 4);
   add_samples(points, space, context, plans_max);
 
   const double base_seconds = best.empty() ? 0 : space.predict(*best.front().schedule).seconds;

@@ -25,8 +25,14 @@ class BuiltinProposer final : public Proposer {
     codegen::Schedule schedule;
   };
 
+  // The analytic ranking of a whole space is slow enough to be kept between rounds.
+  const std::vector<codegen::Schedule>& ranked(const ProposalContext& context,
+                                               const codegen::ScheduleSpace& space,
+                                               std::size_t count);
+
   codegen::Roofs roofs_;
   std::map<Digest, Made> made_;
+  std::map<Digest, std::vector<codegen::Schedule>> ranked_;  // by region and workload
 };
 
 }  // namespace fusefarm::search

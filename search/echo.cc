@@ -134,7 +134,7 @@ void Echo::observe(Outcome& outcome) {
   const std::string hypothesis = unit.hypothesis_key(inputs_.pattern);
   if (outcome.screen && !is_infrastructure(outcome.verdict.klass)) {
     ++attempts_[hypothesis];
-    if (outcome.screen->lo > 0) {
+    if (screened_faster(outcome, inputs_.min_gain)) {
       gained_.insert(hypothesis);
     }
   }

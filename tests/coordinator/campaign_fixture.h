@@ -49,7 +49,7 @@ class CampaignFixture : public ::testing::Test {
     const store::History* history = TRY(store->read());
     decisions_.clear();
     for (const store::CampaignRow& row : TRY(history->campaigns())) {
-      if (row.name == spec_.name) {
+      if (row.name == spec_.name && decisions_.empty()) {  // newest first
         decisions_ = TRY(history->decisions(row.id));
       }
     }

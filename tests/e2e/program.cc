@@ -30,8 +30,8 @@ std::string content(const std::string& path) {
 
 Program::Program(std::vector<std::string> arguments, const std::string& folder)
     : out_path_(folder + "/stdout"), err_path_(folder + "/stderr") {
-  arguments.insert(arguments.begin(), std::string(FUSEFARM_BINARY_DIR) + "/fusefarm");
-  std::vector<char*> argv;
+  std::string program = FUSEFARM_BINARY_DIR "/fusefarm";
+  std::vector<char*> argv{program.data()};
   for (std::string& argument : arguments) {
     argv.push_back(argument.data());
   }
