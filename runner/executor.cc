@@ -34,7 +34,7 @@ LoadFault fault_of(const Error& error) {
 std::unique_ptr<Executor> Executor::load(Program program, const SharedRegions& shared,
                                          const std::vector<int>& artifact_fds, Team& team,
                                          const Clock& clock, Failure& failure) {
-  std::unique_ptr<Executor> executor(new Executor(std::move(program), team));
+  auto executor = std::make_unique<Executor>(Key{}, std::move(program), team);
   const TimePoint start = clock.now();
   Result<ProgramMemory> memory = ProgramMemory::create(executor->program_, shared, team);
   if (!memory.ok()) {

@@ -21,6 +21,8 @@
 namespace fusefarm::runner {
 
 class Executor {
+  struct Key {};
+
  public:
   struct Failure {
     childlink::LoadFault fault = childlink::LoadFault::kProgram;
@@ -33,6 +35,12 @@ class Executor {
                                         const std::vector<int>& artifact_fds, Team& team,
                                         const Clock& clock, Failure& failure);
 
+  // For load() alone, which has the key.
+  Executor(Key, Program program, Team& team)
+      : program_(std::move(program)),
+        team_(team),
+        shares_(static_cast<std::size_t>(team.threads())) {}
+
   // Runs a command on all threads and returns when its last step is through. Commands out of range
   // do nothing: false.
   bool run(const childlink::CommandArgs& args);
@@ -43,7 +51,7 @@ class Executor {
   // One step, resolved: where its tensors lie is known, only the launch's place is added.
   struct Step {
     StepKind kind = StepKind::kBuiltin;
-    std::vector<codegen::TensorArg> tensors;  // data: offset from its buffer's first byte
+    std::vector<codegen::TensorArg> tensors;  // data: of the first set and copy
     std::vector<std::int32_t> buffers;        // of each tensor
     std::vector<std::size_t> offsets;         // bytes from the buffer's first byte
     std::optional<codegen::BuiltinKernel> kernel;
@@ -58,11 +66,6 @@ class Executor {
   struct alignas(64) Share {
     std::atomic<std::int64_t> next[2];
   };
-
-  Executor(Program program, Team& team)
-      : program_(std::move(program)),
-        team_(team),
-        shares_(static_cast<std::size_t>(team.threads())) {}
 
   Result<void> load_artifacts(const std::vector<int>& fds);
   Result<void> resolve(const ProgramStep& from);

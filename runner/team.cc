@@ -55,7 +55,7 @@ void Barrier::arrive_and_wait() {
 }
 
 Result<std::unique_ptr<Team>> Team::start(int threads, const std::vector<int>& cores) {
-  std::unique_ptr<Team> team(new Team(threads));
+  auto team = std::make_unique<Team>(Key{}, threads);
   TRY(pin(0, cores));
   TRY(team->spawn(cores));
   team->run([](int) {});  // every thread is up and pinned

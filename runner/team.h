@@ -28,9 +28,15 @@ class Barrier {
 
 // Thread 0 is the caller of run(). Threads live as long as the team.
 class Team {
+  struct Key {};
+
  public:
   // `cores`: thread t is pinned to cores[t mod size]; empty: nothing is pinned. Pins the caller.
   static Result<std::unique_ptr<Team>> start(int threads, const std::vector<int>& cores);
+
+  // For start() alone, which has the key.
+  Team(Key, int threads) : threads_(threads), barrier_(threads) {}
+
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -43,8 +49,6 @@ class Team {
   void run(const std::function<void(int)>& task);
 
  private:
-  explicit Team(int threads) : threads_(threads), barrier_(threads) {}
-
   Result<void> spawn(const std::vector<int>& cores);
   void serve(int thread);
 

@@ -22,7 +22,7 @@ Result<Outcome> run_confirm(Session& session, const ConfirmJob& job, const JobCo
   Outcome outcome = job.screened;
   outcome.verdict = Verdict{};
   std::erase_if(outcome.measurements, [](const auto& m) { return m.stage == "confirm"; });
-  const verify::VerdictPolicy policy =
+  verify::VerdictPolicy policy =
       verify::verdict_policy(session.options().gate, bench.floor_seconds());
 
   BlockPlan plan;
@@ -44,6 +44,7 @@ Result<Outcome> run_confirm(Session& session, const ConfirmJob& job, const JobCo
   add_measurement(std::move(end.measurement), end.last, outcome);
   outcome.confirmation = end.last.decision.interval;
   if (outcome.verdict.klass == VerdictClass::kInconclusive) {
+    policy.floor_seconds = trusted_floor(outcome, policy.floor_seconds);
     outcome.verdict = verify::judge_outcome(outcome, policy);
   }
   return outcome;

@@ -16,23 +16,21 @@ constexpr int kModelSets = 2;  // one a version for values; both in turn when ti
 
 }  // namespace
 
-std::vector<graph::TensorId> layer_boundaries(const graph::Graph& flat,
-                                              const std::vector<const graph::Graph*>& versions) {
+std::vector<graph::TensorId> residual_stream(const graph::Graph& flat,
+                                             const std::vector<const graph::Graph*>& versions) {
   std::vector<graph::TensorId> found;
   for (const auto& [id, tensor] : flat.tensors()) {
     const graph::Node* producer = flat.producer(id);
-    if (producer == nullptr || tensor.kind != graph::TensorKind::kActivation ||
-        graph::storage_of(flat, id) != id) {
+    if (producer == nullptr || producer->op != graph::OpKind::kAdd) {
       continue;
     }
-    const auto elsewhere = [&](graph::NodeId reader) {
-      return flat.node(reader).layer != producer->layer;
+    const auto is_sum = [&](graph::NodeId reader) {
+      return flat.node(reader).op == graph::OpKind::kAdd;
     };
-    const auto has_it = [&, tensor_id = id](const graph::Graph* version) {
-      return version->tensors().contains(tensor_id) && version->producer(tensor_id) != nullptr;
+    const auto has_it = [tensor_id = id](const graph::Graph* version) {
+      return version->producer(tensor_id) != nullptr;
     };
-    if (std::ranges::any_of(flat.consumers(id), elsewhere) &&
-        std::ranges::all_of(versions, has_it)) {
+    if (std::ranges::any_of(flat.consumers(id), is_sum) && std::ranges::all_of(versions, has_it)) {
       found.push_back(id);
     }
   }
@@ -52,8 +50,8 @@ Result<ModelBench> ModelBench::create(Session& session,
     TRY(session.builds().build(candidates_of(version->implementations), *context.cancelled));
     graphs.push_back(version->graph.get());
   }
-  bench.exposed_ = layer_boundaries(flat, graphs);
-  std::string name = "model " + bench.model_->graph.hex() + " " + workload.name;
+  bench.exposed_ = residual_stream(flat, graphs);
+  std::string name = "model " + bench.model_->digest.hex() + " " + workload.name;
   for (const graph::TensorId id : bench.exposed_) {
     name += " " + std::to_string(id);
   }

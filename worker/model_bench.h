@@ -11,11 +11,10 @@
 
 namespace fusefarm::worker {
 
-// The residual stream between layers, where two versions can be compared layer by layer:
-// activations that a node of one layer makes and one of another layer reads, as far as every graph
-// has them.
-std::vector<graph::TensorId> layer_boundaries(const graph::Graph& flat,
-                                              const std::vector<const graph::Graph*>& versions);
+// The residual stream, where two versions can be compared layer by layer: sums that a later sum
+// reads, as far as every version has them outside its regions.
+std::vector<graph::TensorId> residual_stream(const graph::Graph& flat,
+                                             const std::vector<const graph::Graph*>& versions);
 
 class ModelBench {
  public:

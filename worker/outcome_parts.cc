@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "verify/verdict_rule.h"
+
 namespace fusefarm::worker {
 
 Result<Outcome> outcome_of(Session& session, const ScreenJob& job, const Candidate& candidate,
@@ -29,6 +31,16 @@ void add_measurement(PairedMeasurement measurement, const PairEnd& end, Outcome&
   if (end.fault) {
     outcome.verdict = *end.fault;
   }
+}
+
+double trusted_floor(const Outcome& outcome, double floor_seconds) {
+  for (const PairedMeasurement& measurement : outcome.measurements) {
+    const double incumbent = verify::median_launch_seconds(measurement, Arm::kIncumbent);
+    if (incumbent > 0 && incumbent < floor_seconds) {
+      return 0;
+    }
+  }
+  return floor_seconds;
 }
 
 std::uint32_t shared_launches(ArmProcess& candidate, TestBed& bed, int timed_entries,

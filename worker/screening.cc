@@ -103,13 +103,14 @@ class Screening {
       TRY(time(*arm, outcome));
     }
     if (outcome.verdict.klass == VerdictClass::kInconclusive) {
-      outcome.verdict = verify::judge_outcome(outcome, policy());
+      outcome.verdict = verify::judge_outcome(outcome, policy(outcome));
     }
     return {};
   }
 
-  verify::VerdictPolicy policy() const {
-    return verify::verdict_policy(session_.options().gate, bench_->floor_seconds());
+  verify::VerdictPolicy policy(const Outcome& outcome) const {
+    return verify::verdict_policy(session_.options().gate,
+                                  trusted_floor(outcome, bench_->floor_seconds()));
   }
 
   // The incumbent's executor serves the whole job.
@@ -131,8 +132,9 @@ class Screening {
     measurement.blocks.back().incumbent_loaded_first = true;
     Random random = Random::keyed(session_.options().seed, "screen", outcome.experiment.value,
                                   outcome.candidate.prefix());
-    const PairEnd end = TRY(run_quads({&*incumbent_, &candidate}, bench_->bed(), options,
-                                      policy().screen, random, *context_.cancelled, measurement));
+    const PairEnd end =
+        TRY(run_quads({&*incumbent_, &candidate}, bench_->bed(), options, policy(outcome).screen,
+                      random, *context_.cancelled, measurement));
     add_measurement(std::move(measurement), end, outcome);
     outcome.screen = end.decision.interval;
     return {};

@@ -17,11 +17,29 @@ namespace {
 constexpr std::size_t kBedsKept = 6;
 constexpr std::int64_t kBedBytesKept = std::int64_t{512} << 20;
 
+// Equal for all versions of one model: rewriting renumbers what lies inside regions, never weights.
+Digest weights_digest(const graph::Graph& graph, const graph::Bindings& bindings) {
+  DigestBuilder builder;
+  for (const auto& [id, tensor] : graph.tensors()) {
+    if (tensor.kind != graph::TensorKind::kWeight) {
+      continue;
+    }
+    builder.add(static_cast<std::uint64_t>(id))
+        .add(static_cast<std::uint64_t>(tensor.dtype))
+        .add(static_cast<std::uint64_t>(tensor.init))
+        .add(std::to_string(tensor.init_scale));
+    for (const std::int64_t extent : graph::bound_shape(tensor, bindings)) {
+      builder.add(static_cast<std::uint64_t>(extent));
+    }
+  }
+  return builder.finish();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::start(const WorkerOptions& options) {
   FUSEFARM_CHECK(options.clock != nullptr, "a worker without a clock");
-  std::unique_ptr<Session> session(new Session(options));
+  auto session = std::make_unique<Session>(Key{}, options);
   session->sandbox_ = TRY(
       Sandbox::detect({options.program_folder, options.bubblewrap, options.sandbox_degraded_ok}));
   if (session->sandbox_->level() != IsolationLevel::kFull) {
@@ -53,17 +71,17 @@ Result<std::unique_ptr<Session>> Session::start(const WorkerOptions& options) {
 
 Result<const ModelMemory*> Session::model(const graph::Graph& graph,
                                           const graph::Bindings& bindings) {
+  const Digest digest = weights_digest(graph, bindings);
+  if (model_ && model_->digest == digest) {
+    return &*model_;
+  }
   const graph::Graph base = graph::expand(graph);
   childlink::OpenModel request;
   request.graph_json = graph::to_json(base);
-  const Digest digest = digest_of(request.graph_json);
-  if (model_ && model_->graph == digest) {
-    return &*model_;
-  }
   drop_beds();  // they belong to the former model
   model_.reset();
   ModelMemory memory;
-  memory.graph = digest;
+  memory.digest = digest;
   memory.layout = graph::weight_layout(base, bindings);
   memory.weights = TRY(SharedMemory::create("fusefarm-weights", memory.layout.bytes));
   memory.read_only = TRY(memory.weights.read_only());

@@ -49,15 +49,20 @@ struct GemmKey {
 
 // The weights of the model in work, filled by the judge.
 struct ModelMemory {
-  Digest graph;  // of the uncontracted graph's text
+  Digest digest;  // of its weights
   graph::WeightLayout layout;
   SharedMemory weights;
   UniqueFd read_only;
 };
 
 class Session {
+  struct Key {};
+
  public:
   static Result<std::unique_ptr<Session>> start(const WorkerOptions& options);
+
+  // For start() alone, which has the key.
+  Session(Key, const WorkerOptions& options) : options_(options) {}
 
   const WorkerOptions& options() const { return options_; }
 
@@ -109,8 +114,6 @@ class Session {
                                               std::optional<Verdict>& fault);
 
  private:
-  explicit Session(const WorkerOptions& options) : options_(options) {}
-
   WorkerOptions options_;
   std::optional<Sandbox> sandbox_;
   std::optional<BuildPool> builds_;

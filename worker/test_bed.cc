@@ -9,7 +9,7 @@
 namespace fusefarm::worker {
 
 Result<std::unique_ptr<TestBed>> TestBed::create(JudgeClient& judge, const TestBedSpec& spec) {
-  std::unique_ptr<TestBed> bed(new TestBed(judge));
+  auto bed = std::make_unique<TestBed>(Key{}, judge);
   bed->layout_ = graph::boundary_layout(*spec.graph, spec.bindings, spec.exposed);
   bed->sets_ = spec.sets;
   bed->entries_ = static_cast<int>(spec.entries.size());

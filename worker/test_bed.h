@@ -28,9 +28,15 @@ struct TestBedSpec {
 };
 
 class TestBed {
+  struct Key {};
+
  public:
   // Fills the pool and computes its oracles, so that nothing of it runs beside a timed slot.
   static Result<std::unique_ptr<TestBed>> create(JudgeClient& judge, const TestBedSpec& spec);
+
+  // For create() alone, which has the key.
+  TestBed(Key, JudgeClient& judge) : judge_(&judge) {}
+
   ~TestBed();
   TestBed(const TestBed&) = delete;
   TestBed& operator=(const TestBed&) = delete;
@@ -63,8 +69,6 @@ class TestBed {
   struct Range {
     std::size_t offset = 0, bytes = 0;
   };
-
-  explicit TestBed(JudgeClient& judge) : judge_(&judge) {}
 
   std::span<std::byte> set_bytes(int set) const;
 
