@@ -49,6 +49,7 @@ double best_seconds(const std::vector<int>& cores, const Clock& clock,
 __attribute__((target("avx2,fma"))) float read_all(const float* data, std::size_t count) {
   __m256 sums[8] = {};
   for (std::size_t i = 0; i + 64 <= count; i += 64) {
+#pragma GCC unroll 8  // or the sums live in memory, and their latency is what is measured
     for (std::size_t j = 0; j < 8; ++j) {
       sums[j] = _mm256_add_ps(sums[j], _mm256_loadu_ps(data + i + (8 * j)));
     }
@@ -69,8 +70,9 @@ __attribute__((target("avx2,fma"))) float multiply_add(std::size_t rounds) {
   const __m256 x = _mm256_set1_ps(0.999F);
   const __m256 y = _mm256_set1_ps(0.001F);
   for (std::size_t i = 0; i < rounds; ++i) {
-    for (__m256& value : a) {
-      value = _mm256_fmadd_ps(value, x, y);
+#pragma GCC unroll 10  // as above
+    for (std::size_t j = 0; j < 10; ++j) {
+      a[j] = _mm256_fmadd_ps(a[j], x, y);
     }
   }
   float total = 0;
