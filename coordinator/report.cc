@@ -23,11 +23,22 @@ json speedup(const Interval& interval) {
           {"hi", std::isfinite(interval.hi) ? number(std::exp(interval.hi)) : json(nullptr)}};
 }
 
+// A busy host may leave no sample that counts; then there is no interval to report.
+bool timed(const WorkloadIntegration& one) {
+  return one.before_seconds > 0 && one.after_seconds > 0;
+}
+
+bool timed(const IntegrationResult& result) {
+  return !result.workloads.empty() &&
+         std::all_of(result.workloads.begin(), result.workloads.end(),
+                     [](const WorkloadIntegration& one) { return timed(one); });
+}
+
 json integration_json(const IntegrationResult& result) {
   json workloads = json::array();
   for (const WorkloadIntegration& one : result.workloads) {
     workloads.push_back({{"workload", one.workload},
-                         {"speedup", speedup(one.time)},
+                         {"speedup", timed(one) ? speedup(one.time) : json(nullptr)},
                          {"before_seconds", one.before_seconds},
                          {"after_seconds", one.after_seconds},
                          {"values_ok", one.values_ok},
@@ -42,7 +53,7 @@ json integration_json(const IntegrationResult& result) {
           {"reason", result.verdict.reason},
           {"detail", result.verdict.detail},
           {"margin", result.margin},
-          {"speedup", speedup(result.combined)},
+          {"speedup", timed(result) ? speedup(result.combined) : json(nullptr)},
           {"workloads", std::move(workloads)}};
 }
 
@@ -198,7 +209,8 @@ std::string result_of(const CampaignState& state) {
   for (const RewriteRecord& rewrite : state.rewrites) {
     committed = committed || rewrite.committed;
   }
-  const bool faster = state.end_to_end && state.end_to_end->combined.lo > 0;
+  const bool faster =
+      state.end_to_end && timed(*state.end_to_end) && state.end_to_end->combined.lo > 0;
   return committed && faster ? "improved" : "no_gain";
 }
 
@@ -246,7 +258,7 @@ std::string report_json(const CampaignState& state, const ReportFacts& facts) {
         {"verdict_rules", verify::kVerdictRuleVersion},
         {"region_signature", graph::kSignatureVersion},
         {"launch_plan", kLaunchPlanVersion}}}};
-  const bool comparable = predicted > 1e-6 && state.end_to_end;
+  const bool comparable = predicted > 1e-6 && state.end_to_end && timed(*state.end_to_end);
   report["realised_over_predicted"] =
       comparable ? number(state.end_to_end->combined.estimate / predicted) : json(nullptr);
   return report.dump(2) + "\n";

@@ -65,6 +65,10 @@ Label attribute(const Outcome& outcome, const AttributionInputs& inputs) {
   if (outcome.verdict.klass == VerdictClass::kSuspect) {
     return Label::kInconclusive;
   }
+  if (outcome.verdict.klass == VerdictClass::kInconclusive &&
+      !screened_faster(outcome, inputs.min_gain)) {
+    return Label::kInconclusive;
+  }
   const Interval& interval = outcome.confirmation ? *outcome.confirmation : *outcome.screen;
   if (interval.lo > 0 && interval.estimate >= inputs.min_gain) {
     return Label::kConfirmed;

@@ -11,8 +11,8 @@ namespace {
 // Of the headroom that fusion alone doesn't explain, the part a good implementation reaches. A
 // prior for ranking only: nothing is accepted because of it.
 constexpr double kReach = 0.3;
-constexpr double kSavedMax = 0.9;  // of a region's present time
-constexpr double kStepSuccess = 0.9;
+constexpr double kSavedMax = 0.9;      // of a region's present time
+constexpr double kStepSuccess = 0.97;  // per member more
 // Fewer boundary elements than this per thread and threads idle.
 constexpr double kElementsPerThread = 256;
 

@@ -7,7 +7,7 @@ namespace {
 
 Outcome screened(double lo, double estimate, double hi) {
   Outcome outcome;
-  outcome.verdict.klass = VerdictClass::kInconclusive;
+  outcome.verdict = {VerdictClass::kNoGain, "", "", 1};
   outcome.screen = Interval{estimate, lo, hi};
   return outcome;
 }
@@ -44,6 +44,12 @@ TEST(AttributionTest, AWrongImplementationLeavesItsHypothesisUntested) {
 
 TEST(AttributionTest, AnIntervalAcrossTheMarginDecidesNothing) {
   EXPECT_EQ(attribute(screened(-0.02, 0.01, 0.04), inputs()), Label::kInconclusive);
+}
+
+TEST(AttributionTest, AScreenThatABusyHostVoidedBlamesNobody) {
+  Outcome outcome = screened(0, 0, 0);
+  outcome.verdict.klass = VerdictClass::kInconclusive;
+  EXPECT_EQ(attribute(outcome, inputs()), Label::kInconclusive);
 }
 
 TEST(AttributionTest, OneSlowImplementationIsHeldAgainstTheImplementation) {
