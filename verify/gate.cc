@@ -10,8 +10,9 @@
 namespace fusefarm::verify {
 namespace {
 
-// A quarter of at least this many discarded quads says that the host is not quiet.
-constexpr int kDiscardedMin = 8;
+// Three quarters of at least this many discarded quads say that the host is too busy to time on.
+// Fewer cost time only: a discard looks at telemetry, never at a time, so it favours no arm.
+constexpr int kDiscardedMin = 24;
 
 int count_discarded(const PairedMeasurement& measurement) {
   int discarded = 0;
@@ -44,8 +45,9 @@ GateDecision decide(const PairedMeasurement& measurement, const GatePolicy& poli
   decision.discarded = count_discarded(measurement);
   decision.quads = static_cast<int>(ratios.size());
   const int total = decision.quads + decision.discarded;
-  if (decision.discarded >= kDiscardedMin && decision.discarded * 4 > total) {
+  if (decision.discarded >= kDiscardedMin && decision.discarded * 4 > total * 3) {
     decision.step = GateStep::kInconclusive;
+    decision.host_busy = true;
     decision.why =
         fmt::format("{} of {} quads discarded: the host is not quiet", decision.discarded, total);
     return decision;

@@ -49,6 +49,9 @@ Verdict from_gate(const GateDecision& decision, const std::string& stage) {
     case GateStep::kInconclusive:
       break;
   }
+  if (decision.host_busy) {
+    return verdict(VerdictClass::kInfra, "cotenant", stage + ": " + decision.why);
+  }
   return verdict(VerdictClass::kInconclusive, stage, decision.why);
 }
 

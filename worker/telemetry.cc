@@ -15,8 +15,8 @@ namespace fusefarm::worker {
 namespace {
 
 // Kernel threads and timers take some microseconds from everybody; that much is no cotenant.
-constexpr std::int64_t kWaitFloorNs = 500'000;
-constexpr std::int64_t kWaitShare = 50;  // of the slot: one part in
+constexpr std::int64_t kWaitFloorNs = 1'000'000;
+constexpr std::int64_t kWaitShare = 25;  // of the slot: one part in
 
 std::vector<pid_t> children_of(pid_t pid) {
   const std::string id = std::to_string(pid);

@@ -116,16 +116,29 @@ TEST(GateSimulationTest, NonInferiorityPassesEqualArmsAndStopsRegressions) {
   EXPECT_LE(count_passes(300, -0.03, quiet, policy), 3);
 }
 
-TEST(GateTest, ManyDiscardedQuadsAreInconclusiveWhateverTheRestSays) {
+PairedMeasurement with_discards(int quads, int kept_one_in) {
   Random random(3);
   PairedMeasurement measurement;
   measurement.blocks.emplace_back();
   double drift = 0;
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < quads; ++i) {
     measurement.blocks[0].quads.push_back(noisy_quad(random, 0.5, {}, 0, drift));
-    measurement.blocks[0].quads.back().discarded = i % 3 == 0;
+    measurement.blocks[0].quads.back().discarded = i % kept_one_in != 0;
   }
-  EXPECT_EQ(decide(measurement, screen_policy({})).step, GateStep::kInconclusive);
+  return measurement;
+}
+
+TEST(GateTest, ABusyHostIsSaidWhateverTheRestSays) {
+  const GateDecision decision = decide(with_discards(40, 8), screen_policy({}));
+  EXPECT_EQ(decision.step, GateStep::kInconclusive);
+  EXPECT_TRUE(decision.host_busy);
+}
+
+TEST(GateTest, DiscardsCostQuadsAndNothingElse) {
+  const GateDecision decision = decide(with_discards(40, 2), screen_policy({}));
+  EXPECT_EQ(decision.step, GateStep::kPass);
+  EXPECT_EQ(decision.quads, 20);
+  EXPECT_FALSE(decision.host_busy);
 }
 
 TEST(GateTest, APassNeedsBlocksOfFreshProcesses) {
