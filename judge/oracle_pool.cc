@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace fusefarm::judge {
+namespace {
+
+constexpr double kExcusedShareMax = 0.5;
+
+}  // namespace
 
 Result<OraclePool> OraclePool::open(PoolSpec spec, int pool_fd, int boundary_fd,
                                     const ModelWeights& weights) {
@@ -67,8 +72,14 @@ Result<const verify::Evaluated*> OraclePool::oracle(int entry) {
   options.exposed = spec_.exposed;
   options.threads = weights_->threads;
   options.keep_scores = spec_.whole_model;
-  oracles_[key] = TRY(verify::evaluate(spec_.graph, spec_.bindings, inputs, options));
-  return &oracles_[key];
+  verify::Evaluated evaluated = TRY(verify::evaluate(spec_.graph, spec_.bindings, inputs, options));
+  if (const double share = verify::excused_share(evaluated); share > kExcusedShareMax) {
+    return Error{ErrorCode::kUnsupported, "pool entry " + std::to_string(entry) +
+                                              " tests nothing: rounding may change the " +
+                                              "routing of " + std::to_string(share) +
+                                              " of its rows; use another seed"};
+  }
+  return &(oracles_[key] = std::move(evaluated));
 }
 
 verify::Comparison OraclePool::comparison(std::int64_t set, int entry,

@@ -1,6 +1,7 @@
 #include "verify/oracle.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graph/region.h"
 #include "verify/evaluator.h"
@@ -23,6 +24,20 @@ Result<Evaluated> evaluate(const graph::Graph& graph, const graph::Bindings& bin
     return Evaluator(expanded, bindings, inputs, options).run();
   }
   return Evaluator(graph, bindings, inputs, options).run();
+}
+
+double excused_share(const Evaluated& evaluated) {
+  double most = 0;
+  for (const auto& [id, tensor] : evaluated.tensors) {
+    if (tensor.tolerance.empty()) {
+      continue;
+    }
+    const auto excused = std::count_if(tensor.tolerance.begin(), tensor.tolerance.end(),
+                                       [](double t) { return std::isinf(t); });
+    most =
+        std::max(most, static_cast<double>(excused) / static_cast<double>(tensor.tolerance.size()));
+  }
+  return most;
 }
 
 Error node_error(const graph::Node& node, const std::string& message) {

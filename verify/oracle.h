@@ -76,4 +76,8 @@ struct EvaluateOptions {
 Result<Evaluated> evaluate(const graph::Graph& graph, const graph::Bindings& bindings,
                            const TensorValues& inputs, const EvaluateOptions& options = {});
 
+// Share of the float elements that nothing can be said about (infinite tolerance), of the output
+// that has most of them. Inputs where it is large test nothing.
+double excused_share(const Evaluated& evaluated);
+
 }  // namespace fusefarm::verify
