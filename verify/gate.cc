@@ -14,6 +14,9 @@ namespace {
 // Fewer cost time only: a discard looks at telemetry, never at a time, so it favours no arm.
 constexpr int kDiscardedMin = 24;
 
+// Beyond what noise hides from a handful of quads (log speed-up).
+constexpr double kHopeless = 0.08;
+
 int count_discarded(const PairedMeasurement& measurement) {
   int discarded = 0;
   for (const Block& block : measurement.blocks) {
@@ -63,13 +66,17 @@ GateDecision decide(const PairedMeasurement& measurement, const GatePolicy& poli
   decision.why = fmt::format("{} of {} quads above {:+.2f} %, e = {:.3g}, estimate {:+.2f} %",
                              decision.wins, decision.quads, 100 * policy.threshold,
                              decision.e_value, 100 * std::expm1(decision.interval.estimate));
-  if (decision.quads < policy.quads_min) {
+  if (decision.quads < std::min(policy.quads_min, policy.hopeless_after)) {
     return decision;
   }
   const std::vector<double> medians = block_medians(measurement);
   const bool enough_blocks = static_cast<int>(medians.size()) >= policy.blocks_min;
-  if (decision.e_value >= 1 / policy.alpha && enough_blocks && median(medians) > policy.threshold) {
+  if (decision.quads >= policy.quads_min && decision.e_value >= 1 / policy.alpha && enough_blocks &&
+      median(medians) > policy.threshold) {
     decision.step = GateStep::kPass;
+  } else if (decision.quads >= policy.hopeless_after && decision.wins == 0 &&
+             decision.interval.estimate < policy.threshold - kHopeless) {
+    decision.step = GateStep::kNoGain;
   } else if (decision.quads >= policy.futility_after &&
              decision.wins < policy.futility_share * decision.quads) {
     decision.step = GateStep::kNoGain;

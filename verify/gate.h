@@ -15,6 +15,7 @@ struct GatePolicy {
   double alpha = 0.05;           // probability ever to pass under H0
   int quads_min = 6;             // before any decision
   int quads_max = 48;            // cap: then inconclusive
+  int hopeless_after = 4;        // quads, none above the threshold and their median far below
   int futility_after = 10;       // quads
   double futility_share = 0.45;  // stop when fewer exceed the threshold
   int blocks_min = 1;            // fresh pairs of executors before a pass

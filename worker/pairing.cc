@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kLaunchesMax = 4096;
+constexpr std::uint32_t kLaunchesMax = 1U << 14;
 constexpr Duration kProbeDeadline = 30s;
 
 class QuadRunner {
