@@ -116,7 +116,8 @@ GemmShape gemm_shape(const Generator& generator, int stage_index) {
   const std::int64_t depth = generator.at("k_block");
   shape.k_block = depth == 0 ? shape.k : std::min(depth, shape.k);
   shape.k_unroll = generator.at("k_unroll", 1);
-  shape.row_block = std::min(kRowBlock, shape.rows);
+  // Whole tiles: x may be laid out in them.
+  shape.row_block = std::min(kRowBlock / shape.tile_rows * shape.tile_rows, shape.rows);
   shape.prefetch = generator.at("prefetch");
   const std::int64_t widen = generator.at("widen");
   shape.weight_dtype = widen == 2 ? graph::DType::kF32 : weight.dtype;
