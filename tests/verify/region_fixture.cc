@@ -103,6 +103,15 @@ const std::vector<RegionClass>& dense_classes() {
 
 graph::Graph region_of(const graph::Graph& model, const RegionClass& region_class) {
   std::vector<graph::NodeId> nodes;
+  const auto has = [&](const std::string& name) {
+    return std::count(region_class.nodes.begin(), region_class.nodes.end(), name) > 0;
+  };
+  for (const graph::Node& node : model.nodes()) {
+    // Prefill picks the rows that need logits between the two.
+    if (node.op == graph::OpKind::kSelectRows && has("norm") && has("lm_head")) {
+      nodes.push_back(node.id);
+    }
+  }
   for (const std::string& name : region_class.nodes) {
     const std::size_t before = nodes.size();
     for (const graph::Node& node : model.nodes()) {
