@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "base/bf16.h"
+#include "tests/verify/naive_routing.h"
 #include "verify/values.h"
 
 namespace fusefarm::verify {
@@ -313,78 +312,11 @@ class Engine {
   }
 
   void router(const Node& node) {
-    const std::vector<double>& scores = in(node, 0);
-    const auto n = static_cast<std::size_t>(shape(node.inputs[0]).back());
-    const auto k = static_cast<std::size_t>(node.attrs.integer("top_k"));
-    const auto groups = static_cast<std::size_t>(node.attrs.integer("groups", 1));
-    const auto kept = static_cast<std::size_t>(node.attrs.integer("top_groups", 1));
-    std::vector<double> ids;
-    std::vector<double> weights;
-    for (std::size_t row = 0; row < scores.size(); row += n) {
-      std::vector<Real> affinity(n);
-      Real total = 0;
-      for (std::size_t e = 0; e < n; ++e) {
-        const Real x = Real(scores[row + e]);
-        const bool sigmoid = node.attrs.text("function") == "sigmoid";
-        affinity[e] = sigmoid ? Real{1} / (Real{1} + std::exp(-x)) : std::exp(x);
-        total += affinity[e];
-      }
-      if (node.attrs.text("function") != "sigmoid") {
-        for (Real& a : affinity) {
-          a /= total;
-        }
-      }
-      std::vector<Real> choice = affinity;
-      for (std::size_t e = 0; e < n && node.inputs.size() > 1; ++e) {
-        choice[e] += Real(in(node, 1)[e]);
-      }
-      drop_groups(choice, groups, kept);
-      std::vector<std::size_t> chosen;
-      for (std::size_t j = 0; j < k; ++j) {
-        std::size_t best = n;
-        for (std::size_t e = 0; e < n; ++e) {
-          if (std::find(chosen.begin(), chosen.end(), e) != chosen.end()) {
-            continue;
-          }
-          if (best == n || choice[e] > choice[best]) {
-            best = e;
-          }
-        }
-        chosen.push_back(best);
-      }
-      Real sum = 0;
-      for (const std::size_t e : chosen) {
-        sum += affinity[e];
-      }
-      for (const std::size_t e : chosen) {
-        ids.push_back(double(e));
-        const Real share = node.attrs.integer("renormalise") != 0 ? affinity[e] / sum : affinity[e];
-        weights.push_back(double(share * Real(node.attrs.real("scale", 1))));
-      }
-    }
-    out(node, 0, ids);
-    out(node, 1, weights);
-  }
-
-  static void drop_groups(std::vector<Real>& choice, std::size_t groups, std::size_t kept) {
-    if (groups <= 1) {
-      return;
-    }
-    const std::size_t size = choice.size() / groups;
-    std::vector<Real> score(groups);
-    for (std::size_t g = 0; g < groups; ++g) {
-      std::vector<Real> members(choice.begin() + std::ptrdiff_t(g * size),
-                                choice.begin() + std::ptrdiff_t((g + 1) * size));
-      std::sort(members.rbegin(), members.rend());
-      score[g] = members[0] + members[1];
-    }
-    std::vector<std::size_t> order(groups);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return score[a] > score[b]; });
-    for (std::size_t i = kept; i < groups; ++i) {
-      std::fill_n(choice.begin() + std::ptrdiff_t(order[i] * size), size, -INFINITY);
-    }
+    const auto experts = static_cast<std::size_t>(shape(node.inputs[0]).back());
+    const std::vector<double>* bias = node.inputs.size() > 1 ? &in(node, 1) : nullptr;
+    const NaiveRouting routing = naive_routing<Real>(in(node, 0), experts, bias, node.attrs);
+    out(node, 0, routing.ids);
+    out(node, 1, routing.weights);
   }
 
   void expert_linear(const Node& node) {

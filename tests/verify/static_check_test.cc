@@ -17,7 +17,11 @@ constexpr int kLanes = 8;
 const float kTable[2] = {1.0f, 2.0f};
 struct Pair { float a, b; };
 static inline __attribute__((always_inline)) float half(float x) { return 0.5f * x; }
-template <int N> float sum(const float* x) { float s = 0; for (int i = 0; i < N; ++i) s += x[i]; return s; }
+template <int N> float sum(const float* x) {
+  float s = 0;
+  for (int i = 0; i < N; ++i) s += x[i];
+  return s;
+}
 }
 extern "C" float expf(float);
 extern "C" {
