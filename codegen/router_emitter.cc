@@ -5,7 +5,7 @@ namespace fusefarm::codegen {
 
 std::string_view router_source() {
   static constexpr std::string_view kText =
-      R"(// Vectors of the biased scores and their indices; the best of all, the lower index on a tie.
+      R"(// Vectors of biased scores and their indices; the best of all, the lower index on a tie.
 template <long E, long W> FF_INLINE long ff_best(const float* score) {
   v8 best[W];
   i8x best_at[W], at = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -66,8 +66,8 @@ struct IntegrateJob {
   std::string kind;  // integration (non-inferior in time) | end_to_end (superiority reported)
   ModelVersion before, after;
   std::vector<Workload> workloads;
-  // integration: tolerated log slow-down, max(0.3 %, half the device class's detectable gain). A CPU
-  // device tells 2 % apart: honest slots of 29 ms disagree by nearly that much.
+  // integration: tolerated log slow-down, max(0.3 %, half the device class's detectable gain). A
+  // CPU device tells 2 % apart: honest slots of 29 ms disagree by nearly that much.
   double margin = 0.01;
 };
 

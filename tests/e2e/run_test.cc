@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "base/time.h"
 #include "tests/e2e/run_fixture.h"
 
 namespace fusefarm::e2e {
@@ -17,8 +18,11 @@ constexpr const char* kSmallSearch =
 
 void expect_whole_report(const nlohmann::json& report) {
   ASSERT_TRUE(report.is_object());
+  // Without a number only where a busy host voided the samples, and then it says so.
   const nlohmann::json& speedup = report["end_to_end"]["speedup"];
-  EXPECT_TRUE(speedup["estimate"].is_number());
+  EXPECT_TRUE(speedup.is_object() ? speedup["estimate"].is_number()
+                                  : report["verdicts"].contains("INFRA"))
+      << report.dump();
   EXPECT_FALSE(report["phases"].empty());
   EXPECT_GT(report["experiments"]["total"].get<int>(), 0);
   EXPECT_FALSE(report["baseline"]["library"].empty());
@@ -43,9 +47,12 @@ TEST_F(RunTest, ACampaignEndsWithAReportAndRunAgainExecutesNothing) {
   const Ended second = fusefarm({"run", file, "-o", "json"}, folder_);
   ASSERT_EQ(second.exit_code, 0) << second.err;
   const nlohmann::json printed = nlohmann::json::parse(second.out);
-  EXPECT_EQ(printed["experiments"]["executed"], 0);
-  EXPECT_EQ(printed["end_to_end"], before["end_to_end"]);
   EXPECT_EQ(printed["rewrites"], before["rewrites"]);
+  // What a busy host voided is measured again; everything else is known.
+  if (!before["verdicts"].contains("INFRA")) {
+    EXPECT_EQ(printed["experiments"]["executed"], 0);
+    EXPECT_EQ(printed["end_to_end"], before["end_to_end"]);
+  }
 }
 
 TEST_F(RunTest, ACampaignKilledMidwayLeavesNoChildAndTheSameCommandFinishesIt) {
@@ -56,16 +63,16 @@ TEST_F(RunTest, ACampaignKilledMidwayLeavesNoChildAndTheSameCommandFinishesIt) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
     std::condition_variable never;
-    const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(120);
+    const auto deadline = system_clock().now() + std::chrono::seconds(120);
     while (program.errors_so_far().find("candidates") == std::string::npos &&
-           std::chrono::system_clock::now() < deadline) {
+           system_clock().now() < deadline) {
       never.wait_for(lock, std::chrono::milliseconds(100));
     }
     never.wait_for(lock, std::chrono::seconds(2));
     program.signal(SIGKILL);
     program.wait(10);
-    const auto gone_by = std::chrono::system_clock::now() + std::chrono::seconds(10);
-    while (process_with(folder_) && std::chrono::system_clock::now() < gone_by) {
+    const auto gone_by = system_clock().now() + std::chrono::seconds(10);
+    while (process_with(folder_) && system_clock().now() < gone_by) {
       never.wait_for(lock, std::chrono::milliseconds(100));
     }
     EXPECT_FALSE(process_with(folder_));
@@ -98,8 +105,13 @@ TEST_F(RunTest, TheControlFindsNothing) {
   const nlohmann::json found = report();
   ASSERT_TRUE(found.is_object());
   EXPECT_TRUE(found["rewrites"].empty());
-  EXPECT_LT(found["end_to_end"]["speedup"]["lo"].get<double>(), 1.0);
-  EXPECT_GT(found["end_to_end"]["speedup"]["hi"].get<double>(), 1.0);
+  const nlohmann::json& speedup = found["end_to_end"]["speedup"];
+  if (speedup.is_object()) {
+    EXPECT_LT(speedup["lo"].get<double>(), 1.0);
+    EXPECT_GT(speedup["hi"].get<double>(), 1.0);
+  } else {
+    EXPECT_TRUE(found["verdicts"].contains("INFRA")) << found.dump();
+  }
 }
 
 }  // namespace

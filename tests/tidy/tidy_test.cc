@@ -46,7 +46,9 @@ TEST_F(TidyTest, EveryFileKeepsTheRulesOfItsKind) {
   const std::vector<SourceFile> files = read_tree(root_, folders);
   EXPECT_GT(files.size(), 20U);
   for (const SourceFile& file : files) {
-    expect_none(check_file(file));
+    if (!file.path.starts_with("tests/fuzz/corpus/")) {  // inputs, and nobody's code
+      expect_none(check_file(file));
+    }
   }
 }
 

@@ -116,8 +116,12 @@ TEST_F(JobHandlerTest, AGeneratedCandidateIsRightInEveryRegionOfTheModel) {
       const auto outcomes = screen(job, {generated(job)});
       ASSERT_EQ(outcomes.size(), 1U);
       const VerdictClass klass = outcomes[0].verdict.klass;
+      // Right, however busy the host is while it times.
+      const bool busy = klass == VerdictClass::kInfra && outcomes[0].verdict.reason == "cotenant";
       const bool judged = klass == VerdictClass::kImproved || klass == VerdictClass::kNoGain ||
-                          klass == VerdictClass::kInconclusive;
+                          klass == VerdictClass::kInconclusive || busy;
+      EXPECT_FALSE(outcomes[0].correctness.empty());
+      EXPECT_TRUE(std::ranges::all_of(outcomes[0].correctness, &CorrectnessRecord::ok));
       EXPECT_TRUE(judged) << graph::to_string(ops[0]) << "+" << graph::to_string(ops[1]) << " "
                           << workload.name << ": " << said(outcomes[0]);
     }
