@@ -33,14 +33,18 @@ constexpr std::array<std::pair<VerdictClass, const char*>, 19> kVerdictNames{{
 
 const char* to_string(VerdictClass klass) {
   for (const auto& [value, name] : kVerdictNames) {
-    if (value == klass) return name;
+    if (value == klass) {
+      return name;
+    }
   }
   return "UNKNOWN";
 }
 
 std::optional<VerdictClass> verdict_class_from(std::string_view name) {
   for (const auto& [value, text] : kVerdictNames) {
-    if (name == text) return value;
+    if (name == text) {
+      return value;
+    }
   }
   return std::nullopt;
 }
@@ -51,9 +55,12 @@ bool is_infrastructure(VerdictClass klass) {
 
 const char* to_string(graph::Phase phase) {
   switch (phase) {
-    case graph::Phase::kDecode: return "decode";
-    case graph::Phase::kPrefill: return "prefill";
-    case graph::Phase::kBlockDiffusion: return "block-diffusion";
+    case graph::Phase::kDecode:
+      return "decode";
+    case graph::Phase::kPrefill:
+      return "prefill";
+    case graph::Phase::kBlockDiffusion:
+      return "block-diffusion";
   }
   return "unknown";
 }
