@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <string_view>
 
 #include <signal.h>
+#include <unistd.h>
 
 namespace fusefarm::cli {
 namespace {
@@ -12,7 +14,14 @@ namespace {
 std::atomic<bool> interrupted_flag = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) { interrupted_flag = true; }
+constexpr std::string_view kNotice =
+    "\nfusefarm: stopping at the next safe point; once more to stop at once\n";
+
+void on_signal(int) {
+  interrupted_flag = true;
+  // write() alone is safe here; a notice that can't be written is not worth failing for.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kNotice.data(), kNotice.size());
+}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands.
 #   ops/test.sh          release (all tests, header and link checks), asan, tsan, format, tidy
+#   ops/test.sh --release  format and release only
 #   ops/test.sh --fast   release, unit tests only
 # A failed stage does not stop the later ones; the last line sums up all of them.
 # FUSEFARM_BUILD_DIR moves the build trees; FUSEFARM_TIDY_BASE is the commit that tidy compares with.
@@ -8,12 +9,13 @@ set -euo pipefail
 # shellcheck source=ops/lib/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib/common.sh"
 
-fast=false
+stages=(format release asan tsan tidy)
 case ${1-} in
   '') ;;
-  --fast) fast=true ;;
+  --fast) stages=(release_fast) ;;
+  --release) stages=(format release) ;;
   *)
-    echo "usage: ops/test.sh [--fast]" >&2
+    echo "usage: ops/test.sh [--fast|--release]" >&2
     exit 2
     ;;
 esac
@@ -110,11 +112,6 @@ run_stage() {
 }
 
 "$root/ops/deps.sh" test
-if $fast; then
-  stages=(release_fast)
-else
-  stages=(format release asan tsan tidy)
-fi
 for stage in "${stages[@]}"; do
   run_stage "$stage"
 done

@@ -29,9 +29,9 @@ struct GateDecision {
   int quads = 0, wins = 0;  // used, and above the threshold
   int discarded = 0;
   bool host_busy = false;  // too many discarded: the environment's failure, not the candidate's
-  double e_value = 1;  // of the superiority test
-  Interval interval;   // log speed-up: Hodges-Lehmann estimate, confidence interval of the median
-  std::string why;     // for people
+  double e_value = 1;      // of the superiority test
+  Interval interval;  // log speed-up: Hodges-Lehmann estimate, confidence interval of the median
+  std::string why;    // for people
 };
 
 // To pass: e >= 1/alpha, enough quads and blocks, and the median of block medians above the

@@ -168,15 +168,17 @@ class Integration {
       fail(VerdictClass::kIntegrationFail, "diverge", "the rewritten model: " + end.fault->detail);
       return;
     }
+    if (decision.host_busy) {
+      fail(VerdictClass::kInfra, "cotenant", decision.why);
+      return;
+    }
     if (job_.kind != "integration") {
       return;  // reported, whatever it is
     }
     if (decision.step == verify::GateStep::kNoGain) {
       fail(VerdictClass::kIntegrationFail, "regress", decision.why);
     } else if (decision.step != verify::GateStep::kPass) {
-      const bool busy = decision.host_busy;
-      fail(busy ? VerdictClass::kInfra : VerdictClass::kNoGain, busy ? "cotenant" : "undecided",
-           decision.why);
+      fail(VerdictClass::kNoGain, "undecided", decision.why);
     }
   }
 
