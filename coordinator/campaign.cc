@@ -171,7 +171,9 @@ class Campaign {
   Result<CampaignEnd> finish() {
     desk_.report("end_to_end", 0, "timing the final graph against version 0", true);
     state().end_to_end = TRY(desk_.integrate("end_to_end", 0, state().original, state().current));
-    if (is_infrastructure(state().end_to_end->verdict.klass)) {
+    state().ledger.set_reserve(0);
+    if (is_infrastructure(state().end_to_end->verdict.klass) &&
+        state().ledger.affords(state().integrate_cost.seconds())) {
       state().end_to_end = TRY(desk_.integrate("end_to_end", 0, state().original, state().current));
     }
     const std::optional<StepRecord> record = TRY(parts_.journal.recorded("finish", "report"));

@@ -170,7 +170,9 @@ Result<std::vector<RewriteId>> PhaseCommit::propose(const std::vector<Proposal>&
 Result<IntegrationResult> PhaseCommit::integrate(const Applied& applied) {
   IntegrationResult result =
       TRY(desk_.integrate("integration", phase_, parts_.state.current, applied.version));
-  if (is_infrastructure(result.verdict.klass)) {
+  const CampaignState& state = parts_.state;
+  if (is_infrastructure(result.verdict.klass) &&
+      state.ledger.affords(state.integrate_cost.seconds())) {
     result = TRY(desk_.integrate("integration", phase_, parts_.state.current, applied.version));
   }
   return result;
