@@ -60,8 +60,9 @@ template <class ValueOf>
 std::vector<std::size_t> ranked(std::size_t count, ValueOf value_of) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return value_of(a) > value_of(b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return value_of(a) > value_of(b) || (value_of(a) == value_of(b) && a < b);
+  });
   return order;
 }
 

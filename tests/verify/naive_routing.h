@@ -32,7 +32,9 @@ void drop_groups(std::vector<Real>& choice, std::size_t groups, std::size_t kept
   }
   std::vector<std::size_t> order(groups);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return score[a] > score[b]; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return score[a] > score[b] || (score[a] == score[b] && a < b);
+  });
   for (std::size_t i = kept; i < groups; ++i) {
     std::fill_n(choice.begin() + static_cast<std::ptrdiff_t>(order[i] * size), size,
                 static_cast<Real>(-INFINITY));

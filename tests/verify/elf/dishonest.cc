@@ -3,7 +3,7 @@ struct Args;
 extern "C" void entry(const Args* args, long block);
 
 #if FUSEFARM_VARIANT == 1  // runs at load
-static long started;
+static volatile long started;
 
 __attribute__((constructor)) static void start() { started = 1; }
 
@@ -42,14 +42,14 @@ static void target(const Args* args, long block) {
 extern "C" void* resolve() { return reinterpret_cast<void*>(target); }
 
 extern "C" void entry(const Args* args, long block) __attribute__((ifunc("resolve")));
-#elif FUSEFARM_VARIANT == 7  // the same, hidden
-extern "C" {
-static long target(long block) { return block; }
+#elif FUSEFARM_VARIANT == 7  // the same, without a symbol that shows it
+#define HIDDEN __attribute__((visibility("hidden")))
 
-static void* resolve() { return reinterpret_cast<void*>(target); }
+extern "C" HIDDEN long target(long block) { return block; }
 
-static long chosen(long block) __attribute__((ifunc("resolve")));
-}
+extern "C" HIDDEN void* resolve() { return reinterpret_cast<void*>(target); }
+
+extern "C" HIDDEN long chosen(long block) __attribute__((ifunc("resolve")));
 
 extern "C" void entry(const Args* args, long block) {
   *const_cast<long*>(reinterpret_cast<const long*>(args)) = chosen(block);
