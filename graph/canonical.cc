@@ -87,8 +87,7 @@ std::vector<std::size_t> node_order(const Graph& region, const std::vector<std::
 std::vector<TensorId> ordered_inputs(const Node& node, const Ranks& rank) {
   std::vector<TensorId> inputs = node.inputs;
   if (is_commutative(node.op)) {
-    std::sort(inputs.begin(), inputs.end(),
-              [&](TensorId a, TensorId b) { return rank.at(a) < rank.at(b); });
+    std::ranges::sort(inputs, [&](TensorId a, TensorId b) { return rank.at(a) < rank.at(b); });
   }
   return inputs;
 }
@@ -128,8 +127,7 @@ std::vector<TensorId> tensor_order(const Graph& region, const std::vector<std::s
       unused.push_back(id);
     }
   }
-  std::sort(unused.begin(), unused.end(),
-            [&](TensorId a, TensorId b) { return rank.at(a) < rank.at(b); });
+  std::ranges::sort(unused, [&](TensorId a, TensorId b) { return rank.at(a) < rank.at(b); });
   for (const TensorId id : unused) {
     add(id);
   }
@@ -200,8 +198,8 @@ Canonical canonicalise(const Graph& region) {
   for (const TensorId id : region.outputs) {
     canonical.graph.outputs.push_back(renamed.at(id));
   }
-  std::sort(canonical.graph.inputs.begin(), canonical.graph.inputs.end());
-  std::sort(canonical.graph.outputs.begin(), canonical.graph.outputs.end());
+  std::ranges::sort(canonical.graph.inputs);
+  std::ranges::sort(canonical.graph.outputs);
   canonical.signature = certificate_digest(canonical.graph);
   return canonical;
 }

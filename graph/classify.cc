@@ -45,7 +45,7 @@ class Speller {
     Key key;
     std::vector<TensorId> numbered;  // tensors in order of first appearance
     const auto number = [&](TensorId id) {
-      const auto found = std::find(numbered.begin(), numbered.end(), id);
+      const auto found = std::ranges::find(numbered, id);
       const auto index = static_cast<std::int32_t>(found - numbered.begin());
       if (found == numbered.end()) {
         numbered.push_back(id);
@@ -103,7 +103,7 @@ class Speller {
       return true;
     }
     for (const NodeId reader : graph_.consumers(id)) {
-      if (std::find(set.nodes.begin(), set.nodes.end(), reader) == set.nodes.end()) {
+      if (std::ranges::find(set.nodes, reader) == set.nodes.end()) {
         return true;
       }
     }
@@ -131,7 +131,7 @@ std::vector<RegionClass> classify_regions(const Graph& graph, const std::vector<
       for (const NodeId id : sets[i].nodes) {
         members.push_back(graph.position(id));
       }
-      std::sort(members.begin(), members.end());
+      std::ranges::sort(members);
       const Digest signature = region_signature(cut(graph, members, Regions::kExpand));
       const auto [known, added] = by_signature.try_emplace(signature, classes.size());
       if (added) {

@@ -47,12 +47,12 @@ Graph rebuild(const Graph& like, std::vector<Node> nodes, std::map<TensorId, Ten
 std::set<std::size_t> late_positions(const Graph& graph, const std::vector<std::size_t>& members) {
   std::set<std::size_t> late;
   for (std::size_t at = members.front(); at <= members.back(); ++at) {
-    const bool member = std::binary_search(members.begin(), members.end(), at);
+    const bool member = std::ranges::binary_search(members, at);
     if (!member && !late.contains(at)) {
       continue;
     }
     for (const std::size_t next : successors(graph, graph.nodes()[at])) {
-      if (!std::binary_search(members.begin(), members.end(), next)) {
+      if (!std::ranges::binary_search(members, next)) {
         late.insert(next);
       }
     }
@@ -64,7 +64,7 @@ std::vector<std::pair<int, int>> region_aliases(const Graph& region) {
   std::vector<std::pair<int, int>> aliases;
   for (std::size_t o = 0; o < region.outputs.size(); ++o) {
     const TensorId storage = storage_of(region, region.outputs[o]);
-    const auto input = std::find(region.inputs.begin(), region.inputs.end(), storage);
+    const auto input = std::ranges::find(region.inputs, storage);
     if (storage == region.outputs[o] || input == region.inputs.end()) {
       continue;
     }
@@ -101,17 +101,17 @@ Node region_node(const Graph& graph, const std::vector<std::size_t>& members) {
 
 Result<Graph> contract(const Graph& graph, const std::vector<NodeId>& nodes) {
   const std::vector<std::size_t> members = TRY(region_positions(graph, nodes));
-  Node contracted = region_node(graph, members);
+  const Node contracted = region_node(graph, members);
   const std::set<std::size_t> late = late_positions(graph, members);
   std::vector<Node> order;
   std::vector<Node> after;
   for (std::size_t at = 0; at < graph.nodes().size(); ++at) {
     const Node& node = graph.nodes()[at];
-    if (std::binary_search(members.begin(), members.end(), at)) {
+    if (std::ranges::binary_search(members, at)) {
       if (at != members.back()) {
         continue;
       }
-      order.push_back(std::move(contracted));
+      order.push_back(contracted);
       order.insert(order.end(), after.begin(), after.end());
     } else if (at < members.back() && late.contains(at)) {
       after.push_back(node);

@@ -34,8 +34,8 @@ Local describe(const Graph& graph, std::size_t at, const EnumerateOptions& optio
                const std::set<TensorId>& outputs) {
   const Node& node = graph.nodes()[at];
   Local local;
-  local.exposed = std::any_of(node.outputs.begin(), node.outputs.end(),
-                              [&](TensorId id) { return outputs.contains(id); });
+  local.exposed =
+      std::ranges::any_of(node.outputs, [&](TensorId id) { return outputs.contains(id); });
   local.allowed = options.may_contain == nullptr || options.may_contain(node);
   local.view = is_view(node.op);
   std::vector<std::size_t> around = data_predecessors(graph, node);
@@ -69,7 +69,7 @@ class AnchorSearch {
       reached_ = {anchor_};
       grow(new_neighbours(anchor_), at(anchor_).view ? 0 : 1);
     }
-    std::sort(found_.begin(), found_.end(), [](const Positions& a, const Positions& b) {
+    std::ranges::sort(found_, [](const Positions& a, const Positions& b) {
       return a.size() != b.size() ? a.size() < b.size() : a < b;
     });
     return std::move(found_);
@@ -119,7 +119,7 @@ class AnchorSearch {
 
   void keep() {
     Positions sorted = members_;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     if (views_belong(sorted) && convex(sorted) && closed(sorted)) {
       for (int& position : sorted) {
         position -= anchor_;
@@ -131,7 +131,7 @@ class AnchorSearch {
   // A view that nobody inside reads changes nothing: the set without it is the same work. One that
   // only comes in and is read outside too would have to be copied: the set without it is less work.
   bool views_belong(const Positions& sorted) {
-    return std::all_of(sorted.begin(), sorted.end(), [&](int member) {
+    return std::ranges::all_of(sorted, [&](int member) {
       const Local& local = at(member);
       if (!local.view) {
         return true;
@@ -140,7 +140,7 @@ class AnchorSearch {
       bool read_inside = false;
       bool read_outside = local.exposed;
       for (const int offset : local.neighbours) {
-        const bool inside = std::binary_search(sorted.begin(), sorted.end(), member + offset);
+        const bool inside = std::ranges::binary_search(sorted, member + offset);
         made_inside = made_inside || (offset < 0 && inside);
         read_inside = read_inside || (offset > 0 && inside);
         read_outside = read_outside || (offset > 0 && !inside);
@@ -175,7 +175,7 @@ class AnchorSearch {
       if (to > sorted.back()) {
         break;
       }
-      if (std::binary_search(sorted.begin(), sorted.end(), to)) {
+      if (std::ranges::binary_search(sorted, to)) {
         if (outside) {
           return false;
         }
@@ -189,7 +189,7 @@ class AnchorSearch {
   bool closed(const Positions& sorted) {
     for (const int member : sorted) {
       for (const int offset : at(member).late_readers) {
-        if (!std::binary_search(sorted.begin(), sorted.end(), member + offset)) {
+        if (!std::ranges::binary_search(sorted, member + offset)) {
           return false;
         }
       }
@@ -218,6 +218,7 @@ std::vector<NodeSet> enumerate_regions(const Graph& graph, const EnumerateOption
   const std::set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
   std::set<Local> interned;
   std::vector<const Local*> nodes;
+  nodes.reserve(graph.nodes().size());
   for (std::size_t at = 0; at < graph.nodes().size(); ++at) {
     nodes.push_back(&*interned.insert(describe(graph, at, options, outputs)).first);
   }
@@ -226,7 +227,7 @@ std::vector<NodeSet> enumerate_regions(const Graph& graph, const EnumerateOption
   for (std::size_t anchor = 0; anchor < nodes.size(); ++anchor) {
     const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(anchor);
     std::vector<Known>& same = known[nodes[anchor]];
-    auto match = std::find_if(same.begin(), same.end(), [&](const Known& k) {
+    auto match = std::ranges::find_if(same, [&](const Known& k) {
       return k.stretch.size() <= nodes.size() - anchor &&
              std::equal(k.stretch.begin(), k.stretch.end(), begin);
     });

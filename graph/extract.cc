@@ -24,7 +24,7 @@ bool read_outside(const Graph& graph, TensorId id, const std::set<NodeId>& membe
       return true;
     }
   }
-  return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  return std::ranges::find(graph.outputs, id) != graph.outputs.end();
 }
 
 }  // namespace

@@ -45,16 +45,16 @@ TensorId GraphBuilder::written_state(const std::string& name, const Tensor& befo
                             before.init, before.init_scale});
 }
 
-TensorId GraphBuilder::weight(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
-                              Init init, double scale) {
+TensorId GraphBuilder::weight(const std::string& name, DType dtype,
+                              const std::vector<std::int64_t>& shape, Init init, double scale) {
   return graph_.add_tensor(
       {kNone, prefix_ + name, TensorKind::kWeight, dtype, fixed_shape(shape), init, scale});
 }
 
 TensorId GraphBuilder::matrix(const std::string& name, DType dtype,
-                              std::vector<std::int64_t> shape) {
+                              const std::vector<std::int64_t>& shape) {
   const double scale = 1.0 / std::sqrt(static_cast<double>(shape.back()));
-  return weight(name, dtype, std::move(shape), Init::kNormal, scale);
+  return weight(name, dtype, shape, Init::kNormal, scale);
 }
 
 TensorId GraphBuilder::activation(const std::string& name, DType dtype, std::vector<Dim> shape) {

@@ -20,10 +20,10 @@ class GraphBuilder {
   TensorId state(const std::string& name, std::vector<Dim> shape);
   // What a node leaves in the memory of a state tensor.
   TensorId written_state(const std::string& name, const Tensor& before);
-  TensorId weight(const std::string& name, DType dtype, std::vector<std::int64_t> shape, Init init,
-                  double scale);
+  TensorId weight(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                  Init init, double scale);
   // A matrix whose product with unit-variance rows has unit variance.
-  TensorId matrix(const std::string& name, DType dtype, std::vector<std::int64_t> shape);
+  TensorId matrix(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape);
 
   TensorId activation(const std::string& name, DType dtype, std::vector<Dim> shape);
 

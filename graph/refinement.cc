@@ -33,8 +33,8 @@ std::uint64_t hash_text(const std::string& text) {
 }
 
 std::size_t distinct(std::vector<std::uint64_t> colours) {
-  std::sort(colours.begin(), colours.end());
-  return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
+  std::ranges::sort(colours);
+  return static_cast<std::size_t>(std::ranges::unique(colours).begin() - colours.begin());
 }
 
 constexpr std::uint64_t kOutputLabel = 1000;
@@ -121,7 +121,7 @@ std::string Refinement::certificate(const std::vector<std::size_t>& order) const
     for (const Edge& edge : edges_[vertex]) {
       row.emplace_back(edge.label, rank[edge.to]);
     }
-    std::sort(row.begin(), row.end());
+    std::ranges::sort(row);
     text += std::to_string(initial_[vertex]);
     for (const auto& [label, to] : row) {
       text += " " + std::to_string(label) + ">" + std::to_string(to);
@@ -134,50 +134,55 @@ std::string Refinement::certificate(const std::vector<std::size_t>& order) const
 void Refinement::leaf(const Colours& colours, const std::vector<std::size_t>& fixed) {
   std::vector<std::size_t> order(colours.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return colours[a] < colours[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return colours[a] < colours[b]; });
   std::string spelled = certificate(order);
   if (best_.empty() || spelled < best_certificate_) {
     best_ = std::move(order);
     best_certificate_ = std::move(spelled);
     best_fixed_ = fixed;
   } else if (spelled == best_certificate_) {
-    std::vector<std::size_t> map(order.size());
+    Permutation map(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       map[best_[i]] = order[i];
     }
     automorphisms_.push_back(std::move(map));
     // The rest of this branch mirrors one that is done: back to where the two parted.
-    const auto parted =
-        std::mismatch(fixed.begin(), fixed.end(), best_fixed_.begin(), best_fixed_.end());
-    resume_depth_ = static_cast<std::size_t>(parted.first - fixed.begin());
+    const auto parted = std::ranges::mismatch(fixed, best_fixed_);
+    resume_depth_ = static_cast<std::size_t>(parted.in1 - fixed.begin());
   }
+}
+
+std::vector<const Refinement::Permutation*> Refinement::keeping(
+    const std::vector<std::size_t>& fixed) const {
+  std::vector<const Permutation*> out;
+  for (const Permutation& map : automorphisms_) {
+    if (std::ranges::all_of(fixed, [&](std::size_t v) { return map[v] == v; })) {
+      out.push_back(&map);
+    }
+  }
+  return out;
 }
 
 // Whether known automorphisms that leave `fixed` alone take a vertex already tried to this one.
 bool Refinement::symmetric(std::size_t vertex, const std::vector<std::size_t>& tried,
                            const std::vector<std::size_t>& fixed) const {
+  const std::vector<const Permutation*> maps = keeping(fixed);
   std::set<std::size_t> orbit{vertex};
   std::vector<std::size_t> open{vertex};
+  const auto reach = [&](std::size_t to) {
+    if (orbit.insert(to).second) {
+      open.push_back(to);
+    }
+  };
   while (!open.empty()) {
     const std::size_t at = open.back();
     open.pop_back();
-    for (const auto& map : automorphisms_) {
-      const bool keeps =
-          std::all_of(fixed.begin(), fixed.end(), [&](std::size_t v) { return map[v] == v; });
-      if (!keeps) {
-        continue;
-      }
-      const auto back =
-          static_cast<std::size_t>(std::find(map.begin(), map.end(), at) - map.begin());
-      for (const std::size_t to : {map[at], back}) {
-        if (orbit.insert(to).second) {
-          open.push_back(to);
-        }
-      }
+    for (const Permutation* map : maps) {
+      reach((*map)[at]);
+      reach(static_cast<std::size_t>(std::ranges::find(*map, at) - map->begin()));
     }
   }
-  return std::any_of(tried.begin(), tried.end(), [&](std::size_t v) { return orbit.contains(v); });
+  return std::ranges::any_of(tried, [&](std::size_t v) { return orbit.contains(v); });
 }
 
 void Refinement::search(const Colours& colours, std::vector<std::size_t>& fixed) {

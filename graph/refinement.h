@@ -26,6 +26,7 @@ class Refinement {
   };
 
   using Colours = std::vector<std::uint64_t>;
+  using Permutation = std::vector<std::size_t>;  // vertex -> vertex
 
   void connect(std::size_t node, std::size_t tensor, std::uint64_t label);
   Colours refine(Colours colours) const;
@@ -33,6 +34,7 @@ class Refinement {
   std::string certificate(const std::vector<std::size_t>& order) const;
   void search(const Colours& colours, std::vector<std::size_t>& fixed);
   void leaf(const Colours& colours, const std::vector<std::size_t>& fixed);
+  std::vector<const Permutation*> keeping(const std::vector<std::size_t>& fixed) const;
   bool symmetric(std::size_t vertex, const std::vector<std::size_t>& tried,
                  const std::vector<std::size_t>& fixed) const;
 
@@ -42,7 +44,7 @@ class Refinement {
   std::vector<std::size_t> best_fixed_;  // the choices that led to best_
   std::size_t resume_depth_;             // the search goes on where this many choices are fixed
   std::string best_certificate_;
-  std::vector<std::vector<std::size_t>> automorphisms_;  // vertex -> vertex
+  std::vector<Permutation> automorphisms_;
 };
 
 }  // namespace fusefarm::graph

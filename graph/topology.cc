@@ -7,12 +7,13 @@ namespace fusefarm::graph {
 namespace {
 
 void sort_once(std::vector<std::size_t>& positions) {
-  std::sort(positions.begin(), positions.end());
-  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  std::ranges::sort(positions);
+  const auto rest = std::ranges::unique(positions);
+  positions.erase(rest.begin(), rest.end());
 }
 
 bool contains(const std::vector<std::size_t>& sorted, std::size_t value) {
-  return std::binary_search(sorted.begin(), sorted.end(), value);
+  return std::ranges::binary_search(sorted, value);
 }
 
 void add_data_successors(const Graph& graph, const Node& node, std::vector<std::size_t>& out) {
@@ -21,6 +22,24 @@ void add_data_successors(const Graph& graph, const Node& node, std::vector<std::
       out.push_back(graph.position(reader));
     }
   }
+}
+
+// Follows the edges out of a node, as far as the last member; true when one leads to a member. New
+// outsiders are added to `open`.
+bool step(const Graph& graph, std::size_t from, const std::vector<std::size_t>& members,
+          std::set<std::size_t>& seen, std::vector<std::size_t>& open) {
+  bool met = false;
+  for (const std::size_t next : successors(graph, graph.nodes()[from])) {
+    if (next > members.back()) {
+      break;
+    }
+    const bool member = contains(members, next);
+    met = met || member;
+    if (!member && seen.insert(next).second) {
+      open.push_back(next);
+    }
+  }
+  return met;
 }
 
 }  // namespace
@@ -73,28 +92,13 @@ bool convex_positions(const Graph& graph, const std::vector<std::size_t>& member
   // A path that comes back passes only positions between the first and the last member.
   std::set<std::size_t> seen;
   std::vector<std::size_t> open;
-  const auto visit = [&](const Node& node, bool outside) {
-    for (const std::size_t next : successors(graph, node)) {
-      if (next > members.back()) {
-        break;
-      }
-      if (contains(members, next)) {
-        if (outside) {
-          return false;
-        }
-      } else if (seen.insert(next).second) {
-        open.push_back(next);
-      }
-    }
-    return true;
-  };
   for (const std::size_t member : members) {
-    visit(graph.nodes()[member], false);
+    step(graph, member, members, seen, open);
   }
   while (!open.empty()) {
     const std::size_t position = open.back();
     open.pop_back();
-    if (!visit(graph.nodes()[position], true)) {
+    if (step(graph, position, members, seen, open)) {
       return false;
     }
   }
