@@ -21,7 +21,8 @@
 namespace fusefarm::coordinator {
 namespace {
 
-constexpr double kHeadroomMin = 0.03;  // of serving time: less is not worth a phase
+constexpr double kPhaseSecondsMin = 10;  // with less left, no phase is begun
+constexpr double kHeadroomMin = 0.03;    // of serving time: less is not worth a phase
 
 class Campaign {
  public:
@@ -155,7 +156,7 @@ class Campaign {
         stop = "nothing committed";
       }
       state().ledger.set_reserve(final_reserve(state()));
-      if (!state().ledger.affords(state().candidate_cost.seconds())) {
+      if (!state().ledger.affords(kPhaseSecondsMin)) {
         stop = "budget";
       }
     }

@@ -93,13 +93,6 @@ void ExperimentDesk::charge(const std::string& account, double seconds, bool rec
   }
 }
 
-void ExperimentDesk::charge_screen(const StepRecord& record, bool recorded) {
-  charge("screen", record.seconds, recorded);
-  if (record.seconds > 0 && record.done > 0) {
-    parts_.state.candidate_cost.observe(record.seconds / static_cast<double>(record.done));
-  }
-}
-
 void ExperimentDesk::report(const std::string& stage, int phase, const std::string& text,
                             bool milestone) {
   Progress progress;
@@ -125,6 +118,15 @@ JobRunner::Handlers ExperimentDesk::handlers(const std::string& stage, int phase
     report(stage, phase, subject_text + ": " + progress.stage + " " + progress.detail, false);
   };
   return result;
+}
+
+void ExperimentDesk::charge_screen(const Batch& batch, const StepRecord& record, bool recorded) {
+  charge("screen", record.seconds, recorded);
+  if (record.seconds > 0 && record.done > 0) {
+    const double each = record.seconds / static_cast<double>(record.done);
+    parts_.state.screen_slowness.observe(each /
+                                         predicted_screen_seconds(batch.echo.inputs().now_seconds));
+  }
 }
 
 // Observes and stores the complete prefix, so that the order never depends on who finished first.
@@ -162,7 +164,7 @@ Result<bool> ExperimentDesk::replay_screen(const StepRecord& record, Batch& batc
     }
   }
   TRY(settle(batch));
-  charge_screen(record, true);
+  charge_screen(batch, record, true);
   return !record.cut;
 }
 
@@ -241,7 +243,7 @@ Result<bool> ExperimentDesk::screen(const search::RegionGroup& group, search::Ec
   TRY(run_screen(batch, limit_seconds));
   batch.record.done = static_cast<std::int64_t>(batch.observed);
   TRY(parts_.journal.record("screen", batch.what, batch.record));
-  charge_screen(batch.record, false);
+  charge_screen(batch, batch.record, false);
   return !batch.record.cut;
 }
 

@@ -47,7 +47,7 @@ class ExperimentDesk {
   Outcome checked(Outcome outcome) const;
   void count(const Verdict& verdict);
   void charge(const std::string& account, double seconds, bool recorded);
-  void charge_screen(const StepRecord& record, bool recorded);
+  void charge_screen(const Batch& batch, const StepRecord& record, bool recorded);
   JobRunner::Handlers handlers(const std::string& stage, int phase, const std::string& subject);
 
   Parts parts_;

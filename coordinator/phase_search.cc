@@ -13,17 +13,11 @@
 namespace fusefarm::coordinator {
 namespace {
 
-constexpr double kPhaseFade = 0.45;  // each phase's part of the budget, of the one before
+// Of the budget, so that what the first phase found can be grown.
+constexpr double kFirstPhaseShare = 0.62;
 constexpr int kConfirmAttempts = 2;  // per region and workload
 constexpr double kLimitSlack = 1.2;  // a job may overrun its estimate by this before it is cut
 constexpr double kLimitSecondsMin = 10;
-
-double cumulative_share(int phase, int phases) {
-  if (phase >= phases) {
-    return 1;
-  }
-  return (1 - std::pow(kPhaseFade, phase)) / (1 - std::pow(kPhaseFade, phases));
-}
 
 }  // namespace
 
@@ -64,14 +58,19 @@ double PhaseSearch::available_seconds() const {
     return std::numeric_limits<double>::infinity();
   }
   const double reserve = final_reserve(parts_.state);
-  const double cap =
-      (ledger.total() - reserve) * cumulative_share(phase_, parts_.state.spec.search.phases);
+  const bool keep_some = phase_ == 1 && parts_.state.spec.search.phases > 1;
+  const double cap = (ledger.total() - reserve) * (keep_some ? kFirstPhaseShare : 1);
   const auto promising = std::count_if(cells_.begin(), cells_.end(), [](const Cell& cell) {
     return !cell.echo->promising().empty();
   });
   const double commit = parts_.state.integrate_cost.seconds() +
                         parts_.state.confirm_cost.seconds() * static_cast<double>(promising + 1);
   return cap - ledger.spent() - commit;
+}
+
+double PhaseSearch::candidate_seconds(const Cell& cell) const {
+  return parts_.state.screen_slowness.seconds() *
+         predicted_screen_seconds(cell.echo->inputs().now_seconds);
 }
 
 // Cells that are open in this round, by falling value. After the first round the lesser half gets
@@ -106,7 +105,7 @@ Result<std::vector<PhaseSearch::Cell*>> PhaseSearch::ranked_cells(int round) {
 Result<void> PhaseSearch::screen_round(int round) {
   for (Cell* cell : TRY(ranked_cells(round))) {
     const double available = available_seconds();
-    const double fit = available / parts_.state.candidate_cost.seconds();
+    const double fit = available / candidate_seconds(*cell);
     if (fit < 1) {
       budget_ended_ = true;
       cell->echo->stop("budget");

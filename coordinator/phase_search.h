@@ -41,6 +41,7 @@ class PhaseSearch {
   Result<std::optional<Confirmed>> confirm_cell(Cell& cell);
   // What may still be spent on screens of this phase; infinity without a budget.
   double available_seconds() const;
+  double candidate_seconds(const Cell& cell) const;
   void learn_patterns(const std::vector<Confirmed>& confirmed);
 
   Parts parts_;
