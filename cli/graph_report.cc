@@ -137,6 +137,13 @@ std::string ops_of(const graph::Graph& region) {
   return text;
 }
 
+// Most bytes saved over all occurrences first; the signature settles ties.
+std::pair<std::int64_t, std::string> rank_of(const json& region) {
+  const auto saved = region["bytes_saved"].get<std::int64_t>();
+  return {-saved * region["occurrences"].get<std::int64_t>(),
+          region["signature"].get<std::string>()};
+}
+
 }  // namespace
 
 nlohmann::json import_report(const GraphSource& source) {
@@ -184,12 +191,7 @@ nlohmann::json regions_report(const GraphSource& source, int nodes_max) {
                        {"bytes_saved", apart - cost.bytes()},
                        {"flops", cost.flops}});
   }
-  std::stable_sort(regions.begin(), regions.end(), [](const json& a, const json& b) {
-    const auto total = [](const json& r) {
-      return r["bytes_saved"].get<std::int64_t>() * r["occurrences"].get<std::int64_t>();
-    };
-    return total(a) > total(b);
-  });
+  std::ranges::sort(regions, [](const json& a, const json& b) { return rank_of(a) < rank_of(b); });
   return {{"workload", workload_json(source.workload)},
           {"nodes_max", nodes_max},
           {"sets", sets.size()},

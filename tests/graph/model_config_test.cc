@@ -122,7 +122,7 @@ TEST(ModelConfigTest, PythonsInfinityDoesNotHideTheFamily) {
       {"mamba2", "supported families"});
   json config = json::parse(config_text("llama-3-8b"));
   std::string text = config.dump();
-  text.insert(1, "\"rms_norm_eps_max\": -Infinity, ");
+  text.insert(1, R"("rms_norm_eps_max": -Infinity, )");
   expect_refused(parse_model_config(text, "m.json"), {"rms_norm_eps_max"});
 }
 

@@ -1,5 +1,6 @@
 #include "graph/region.h"
 
+#include <algorithm>
 #include <bit>
 #include <set>
 
@@ -144,20 +145,18 @@ TEST(RegionTest, ViewsDoNotCountAndAreNeverIdle) {
   std::vector<NodeId> wanted =
       nodes_named(graph, {layer + "qkv_split", layer + "q_norm", layer + "k_norm", layer + "q_rope",
                           layer + "k_rope", layer + "kv_write"});
-  EXPECT_TRUE(std::any_of(sets.begin(), sets.end(),
-                          [&](const NodeSet& set) { return set.nodes == wanted; }));
+  EXPECT_TRUE(std::ranges::any_of(sets, [&](const NodeSet& set) { return set.nodes == wanted; }));
   const NodeId split = node_named(graph, layer + "qkv_split");
   const NodeId projection = node_named(graph, layer + "qkv_proj");
   const NodeId norm = node_named(graph, "layers.0.input_layernorm");
-  EXPECT_TRUE(std::none_of(sets.begin(), sets.end(), [&](const NodeSet& set) {
+  EXPECT_TRUE(std::ranges::none_of(sets, [&](const NodeSet& set) {
     return set.nodes == std::vector<NodeId>{norm, projection, split};
   }));
   // v would have to be copied out; with the projection inside it is made there.
   const std::vector<NodeId> norms =
       nodes_named(graph, {layer + "qkv_split", layer + "q_norm", layer + "k_norm"});
   const auto found = [&](const std::vector<NodeId>& nodes) {
-    return std::any_of(sets.begin(), sets.end(),
-                       [&](const NodeSet& set) { return set.nodes == nodes; });
+    return std::ranges::any_of(sets, [&](const NodeSet& set) { return set.nodes == nodes; });
   };
   EXPECT_FALSE(found(norms));
   EXPECT_TRUE(found({projection, norms[0], norms[1], norms[2]}));

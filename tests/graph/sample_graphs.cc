@@ -58,15 +58,49 @@ Graph random_graph(std::uint64_t seed, int nodes) {
   return graph;
 }
 
+namespace {
+
+// Whether everything that must run before a node has been placed.
+bool is_ready(const Graph& graph, const Node& node, const std::set<NodeId>& placed) {
+  const auto done = [&](NodeId id) { return id == node.id || placed.contains(id); };
+  const bool inputs_made = std::ranges::all_of(node.inputs, [&](TensorId id) {
+    const Node* producer = graph.producer(id);
+    return producer == nullptr || done(producer->id);
+  });
+  return inputs_made && std::ranges::all_of(node.aliases, [&](const std::pair<int, int>& alias) {
+           const TensorId before = node.inputs[static_cast<std::size_t>(alias.second)];
+           return std::ranges::all_of(graph.consumers(before), done);
+         });
+}
+
+template <class T>
+void shuffle(std::vector<T>& values, Random& random) {
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[random.below(i)]);
+  }
+}
+
+// A random node among those that may come next.
+const Node& next_node(const Graph& graph, const std::set<NodeId>& placed, Random& random) {
+  std::vector<const Node*> ready;
+  for (const Node& node : graph.nodes()) {
+    if (!placed.contains(node.id) && is_ready(graph, node, placed)) {
+      ready.push_back(&node);
+    }
+  }
+  FUSEFARM_CHECK(!ready.empty(), "no node is ready");
+  return *ready[random.below(ready.size())];
+}
+
+}  // namespace
+
 Graph shuffled(const Graph& graph, std::uint64_t seed, std::map<NodeId, NodeId>* node_of) {
   Random random = Random::keyed(seed, "shuffle");
   std::vector<TensorId> tensors;
   for (const auto& [id, tensor] : graph.tensors()) {
     tensors.push_back(id);
   }
-  for (std::size_t i = tensors.size(); i > 1; --i) {
-    std::swap(tensors[i - 1], tensors[random.below(i)]);
-  }
+  shuffle(tensors, random);
   std::map<TensorId, TensorId> renamed;
   Graph out;
   for (const TensorId id : tensors) {
@@ -77,24 +111,7 @@ Graph shuffled(const Graph& graph, std::uint64_t seed, std::map<NodeId, NodeId>*
   }
   std::set<NodeId> placed;
   while (placed.size() < graph.nodes().size()) {
-    std::vector<const Node*> ready;
-    for (const Node& node : graph.nodes()) {
-      bool free = !placed.contains(node.id);
-      for (const TensorId id : node.inputs) {
-        const Node* producer = graph.producer(id);
-        free = free && (producer == nullptr || placed.contains(producer->id));
-      }
-      for (const auto& [output, input] : node.aliases) {
-        for (const NodeId reader : graph.consumers(node.inputs[static_cast<std::size_t>(input)])) {
-          free = free && (reader == node.id || placed.contains(reader));
-        }
-      }
-      if (free) {
-        ready.push_back(&node);
-      }
-    }
-    FUSEFARM_CHECK(!ready.empty(), "no node is ready");
-    Node node = *ready[random.below(ready.size())];
+    Node node = next_node(graph, placed, random);
     const NodeId old_id = node.id;
     placed.insert(old_id);
     node.id = out.next_id + static_cast<NodeId>(random.below(3));
@@ -120,11 +137,8 @@ Graph shuffled(const Graph& graph, std::uint64_t seed, std::map<NodeId, NodeId>*
   for (const TensorId id : graph.outputs) {
     out.outputs.push_back(renamed.at(id));
   }
-  for (auto* ids : {&out.inputs, &out.outputs}) {
-    for (std::size_t i = ids->size(); i > 1; --i) {
-      std::swap((*ids)[i - 1], (*ids)[random.below(i)]);
-    }
-  }
+  shuffle(out.inputs, random);
+  shuffle(out.outputs, random);
   return out;
 }
 
@@ -140,6 +154,7 @@ NodeId node_named(const Graph& graph, const std::string& name) {
 
 std::vector<NodeId> nodes_named(const Graph& graph, const std::vector<std::string>& names) {
   std::vector<NodeId> ids;
+  ids.reserve(names.size());
   for (const std::string& name : names) {
     ids.push_back(node_named(graph, name));
   }

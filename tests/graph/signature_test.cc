@@ -59,7 +59,7 @@ TEST(SignatureTest, TensorAndNodeMapsLeadBackToTheSource) {
   for (std::size_t i = 0; i < canonical.node_of.size(); ++i) {
     EXPECT_EQ(graph.node(canonical.node_of[i]).op, canonical.graph.nodes()[i].op);
   }
-  EXPECT_TRUE(std::is_sorted(canonical.graph.inputs.begin(), canonical.graph.inputs.end()));
+  EXPECT_TRUE(std::ranges::is_sorted(canonical.graph.inputs));
 }
 
 // k equal branches of the same depth summed up: the worst case of a search over ties.
@@ -95,6 +95,7 @@ Graph rings(const std::vector<int>& sizes) {
   std::vector<TensorId> sums;
   for (const int size : sizes) {
     std::vector<TensorId> members;
+    members.reserve(static_cast<std::size_t>(size));
     for (int i = 0; i < size; ++i) {
       members.push_back(builder.input("x", DType::kBF16, {tokens(), fixed(8)}));
     }
