@@ -168,7 +168,7 @@ nlohmann::json regions_report(const GraphSource& source, int nodes_max) {
   options.nodes_max = nodes_max;
   options.may_contain = [](const graph::Node& node) { return !graph::is_collective(node.op); };
   const std::vector<graph::NodeSet> sets = graph::enumerate_regions(source.model, options);
-  json regions = json::array();
+  std::vector<json> regions;
   for (const graph::RegionClass& one : graph::classify_regions(source.model, sets)) {
     const graph::NodeSet& first = sets[one.occurrences.front()];
     const Result<graph::Graph> region = graph::extract_region(source.model, first.nodes);

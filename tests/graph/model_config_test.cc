@@ -116,10 +116,9 @@ TEST(ModelConfigTest, TextThatIsNotJsonSaysWhere) {
 }
 
 TEST(ModelConfigTest, PythonsInfinityDoesNotHideTheFamily) {
-  expect_refused(
-      parse_model_config("{\"model_type\": \"mamba2\", \"time_step_limit\": [0.0, Infinity]}",
-                         "m.json"),
-      {"mamba2", "supported families"});
+  expect_refused(parse_model_config(
+                     R"({"model_type": "mamba2", "time_step_limit": [0.0, Infinity]})", "m.json"),
+                 {"mamba2", "supported families"});
   json config = json::parse(config_text("llama-3-8b"));
   std::string text = config.dump();
   text.insert(1, R"("rms_norm_eps_max": -Infinity, )");
