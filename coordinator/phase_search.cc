@@ -39,6 +39,7 @@ PhaseSearch::PhaseSearch(Parts parts, const search::PhasePlan& plan, int phase)
       inputs.pattern = group.pattern;
       inputs.workload = estimate.workload;
       inputs.share = estimate.share;
+      inputs.open_share = estimate.open_share();
       inputs.now_seconds = estimate.now_seconds / count;
       inputs.floor_seconds = estimate.floor_seconds / count;
       inputs.threads = state.threads;

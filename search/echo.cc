@@ -88,6 +88,7 @@ Result<const RoundPlan*> Echo::peek() {
   rank.share = inputs_.share;
   rank.best_gain = best_gain_;
   rank.margin = inputs_.min_gain;
+  rank.open_share = inputs_.open_share;
   rank.cost_seconds = cost_seconds();
   rank.pattern = inputs_.pattern;
   rank.seed = inputs_.search.seed;

@@ -24,6 +24,7 @@ struct EchoInputs {
   std::string pattern;
   Workload workload;
   double share = 0;          // of end-to-end time, all occurrences
+  double open_share = 1;     // of its time outside of regions accepted before
   double now_seconds = 0;    // one occurrence
   double floor_seconds = 0;  // one occurrence
   int threads = 1;

@@ -9,10 +9,13 @@ namespace fusefarm::search {
 namespace {
 
 constexpr int kGrowthPerPhase = 2;  // contracted nodes
+// Of serving time: what two regions must promise more than one that holds both, as each costs a
+// search of its own.
+constexpr double kRegionCost = 0.002;
 
 Selectable selectable(const PhaseRegion& region) {
   Selectable entry;
-  entry.value = region.estimate.value;
+  entry.value = region.estimate.value - kRegionCost;
   for (const graph::NodeSet& set : region.group.occurrences) {
     entry.nodes.insert(entry.nodes.end(), set.nodes.begin(), set.nodes.end());
   }

@@ -28,6 +28,9 @@ CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
     cell.now_seconds += inputs.profile->seconds_of(workload.name, set.nodes);
     for (const graph::NodeId id : set.nodes) {
       const graph::Node& node = inputs.model->node(id);
+      if (node.op != graph::OpKind::kRegion) {
+        cell.open_seconds += inputs.profile->node_seconds(workload.name, id);
+      }
       if (!graph::is_view(node.op)) {
         bytes_apart += static_cast<double>(graph::node_cost(*inputs.model, node, bindings).bytes());
       }
@@ -43,7 +46,9 @@ CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
       launches * roofs.launch_seconds + std::max(0.0, bytes_apart - bytes) / roofs.bytes_per_second;
   const double room = cell.now_seconds - cell.floor_seconds;
   const double elided = std::min(cell.elided_seconds, room);
-  cell.saved_seconds = std::min(elided + kReach * (room - elided), kSavedMax * cell.now_seconds);
+  // What was searched before has little left for another implementation to reach.
+  cell.saved_seconds =
+      std::min(elided + kReach * cell.open_share() * (room - elided), kSavedMax * cell.now_seconds);
   const double step = inputs.profile->step_seconds(workload.name);
   if (step > 0) {
     cell.share = workload.weight * cell.now_seconds / step;
@@ -62,10 +67,6 @@ double parallelism_of(const RegionGroup& group, const graph::Bindings& bindings,
 }
 
 }  // namespace
-
-double CellEstimate::log_gain() const {
-  return now_seconds > saved_seconds ? -std::log1p(-saved_seconds / now_seconds) : 0;
-}
 
 Beta pattern_prior(int members) {
   return beta_prior(std::pow(kStepSuccess, std::max(0, members - 1)));

@@ -18,13 +18,15 @@ struct CellEstimate {
   double now_seconds = 0;
   double floor_seconds = 0;   // compulsory bytes and FLOPs over measured roofs
   double elided_seconds = 0;  // launches and interior traffic that fusion saves
+  double open_seconds = 0;    // of now: outside of regions accepted before
   double saved_seconds = 0;   // predicted
   double share = 0;           // workload weight x now / step
   double value = 0;           // workload weight x saved / step
 
   double headroom() const { return now_seconds > 0 ? 1 - floor_seconds / now_seconds : 0; }
 
-  double log_gain() const;  // predicted log speed-up of the region
+  // Part of the present time that no accepted implementation has been found for.
+  double open_share() const { return now_seconds > 0 ? open_seconds / now_seconds : 0; }
 };
 
 struct RegionEstimate {

@@ -19,7 +19,8 @@ double draw_value(const PooledUnit& unit, const Posteriors& posteriors, const Ra
   const double p_family =
       posteriors.of(unit.hypothesis_key(inputs.pattern), Beta{1, 1}).draw(random);
   const double p_implementer = posteriors.of(unit.implementer_key(), Beta{2, 1}).draw(random);
-  const double gain = std::max(0.0, unit.predicted_gain() - inputs.best_gain - inputs.margin);
+  const double gain =
+      std::max(0.0, inputs.open_share * unit.predicted_gain() - inputs.best_gain - inputs.margin);
   return inputs.share * p_family * p_implementer * (gain + kSurprise) / inputs.cost_seconds;
 }
 

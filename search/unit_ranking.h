@@ -26,9 +26,11 @@ struct PooledUnit {
 };
 
 struct RankInputs {
-  double share = 1;         // of end-to-end time
-  double best_gain = 0;     // log, of the best so far in this cell: only more than that counts
-  double margin = 0.01;     // log
+  double share = 1;      // of end-to-end time
+  double best_gain = 0;  // log, of the best so far in this cell: only more than that counts
+  double margin = 0.01;  // log
+  // Predictions are of the whole region against its unfused form; this part of its time still is.
+  double open_share = 1;
   double cost_seconds = 1;  // of one unit
   std::string pattern;
   std::uint64_t seed = 1;
