@@ -113,6 +113,7 @@ class Campaign {
     inputs.campaign = &state().spec;
     inputs.proposers = &proposers;
     inputs.may_contain = state().proposers.may_contain;
+    inputs.implementations = &state().current.implementations;
     inputs.threads = state().threads;
     inputs.settled = &state().settled;
     return search::plan_phase(inputs);

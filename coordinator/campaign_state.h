@@ -55,9 +55,6 @@ struct PhaseRecord {
   double seconds = 0;
 };
 
-// What a candidate's screen should take: compile and check, then some dozens of launches.
-inline double predicted_screen_seconds(double region_seconds) { return 0.5 + 40 * region_seconds; }
-
 struct CampaignState {
   CampaignState(CampaignSpec campaign, std::shared_ptr<const graph::Graph> graph, int cores)
       : spec(std::move(campaign)),
@@ -76,7 +73,7 @@ struct CampaignState {
   search::Posteriors posteriors;
   search::ProposerSet proposers;
   search::BudgetLedger ledger;
-  // Observed over predicted_screen_seconds(): how busy or slow this host is.
+  // Observed over search::predicted_screen_seconds(): how busy or slow this host is.
   search::CostEstimate screen_slowness{1.0};
   search::CostEstimate confirm_cost{6.0};
   search::CostEstimate integrate_cost{12.0};

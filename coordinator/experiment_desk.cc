@@ -124,8 +124,8 @@ void ExperimentDesk::charge_screen(const Batch& batch, const StepRecord& record,
   charge("screen", record.seconds, recorded);
   if (record.seconds > 0 && record.done > 0) {
     const double each = record.seconds / static_cast<double>(record.done);
-    parts_.state.screen_slowness.observe(each /
-                                         predicted_screen_seconds(batch.echo.inputs().now_seconds));
+    parts_.state.screen_slowness.observe(
+        each / search::predicted_screen_seconds(batch.echo.inputs().now_seconds));
   }
 }
 

@@ -123,7 +123,13 @@ Result<PhaseCommit::Applied> PhaseCommit::apply(const std::vector<Proposal>& bat
   for (const Proposal& proposal : batch) {
     const search::RegionGroup& group = plan_.regions[proposal.region].group;
     std::vector<search::Contraction> made;
-    graph = TRY(search::contract_group(graph, group, &made));
+    if (group.revisit) {
+      for (const graph::NodeSet& set : group.occurrences) {
+        made.push_back({set.nodes.front(), set.nodes});
+      }
+    } else {
+      graph = TRY(search::contract_group(graph, group, &made));
+    }
     applied.contractions.push_back(std::move(made));
     for (const Confirmed& part : proposal.parts) {
       applied.version.implementations[{group.signature, part.workload.name}] = part.candidate;

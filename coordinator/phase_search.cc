@@ -71,61 +71,45 @@ double PhaseSearch::available_seconds() const {
 
 double PhaseSearch::candidate_seconds(const Cell& cell) const {
   return parts_.state.screen_slowness.seconds() *
-         predicted_screen_seconds(cell.echo->inputs().now_seconds);
+         search::predicted_screen_seconds(cell.echo->inputs().now_seconds);
 }
 
-// Cells that are open in this round, by falling value. After the first round the lesser half gets
-// no more of a limited budget (successive halving).
-Result<std::vector<PhaseSearch::Cell*>> PhaseSearch::ranked_cells(int round) {
-  std::vector<std::pair<double, Cell*>> open;
+Result<PhaseSearch::Cell*> PhaseSearch::most_promising() {
+  Cell* best = nullptr;
+  double best_value = -1;
   for (Cell& cell : cells_) {
-    if (cell.echo->finished() || cell.echo->rounds() != round) {
+    if (cell.echo->finished()) {
       continue;
     }
     const search::RoundPlan* plan = TRY(cell.echo->peek());
-    if (!plan->candidates.empty()) {
-      open.emplace_back(plan->value, &cell);
+    if (!plan->candidates.empty() && plan->value > best_value) {
+      best = &cell;
+      best_value = plan->value;
     }
   }
-  std::stable_sort(open.begin(), open.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<Cell*> result;
-  for (const auto& [value, cell] : open) {
-    result.push_back(cell);
-  }
-  if (round > 0 && parts_.state.ledger.limited() && result.size() > 1) {
-    const std::size_t kept = (result.size() + 1) / 2;
-    for (std::size_t i = kept; i < result.size(); ++i) {
-      result[i]->echo->stop("others promised more");
-    }
-    result.resize(kept);
-  }
-  return result;
+  return best;
 }
 
-Result<void> PhaseSearch::screen_round(int round) {
-  for (Cell* cell : TRY(ranked_cells(round))) {
-    const double available = available_seconds();
-    const double fit = available / candidate_seconds(*cell);
-    if (fit < 1) {
-      budget_ended_ = true;
-      cell->echo->stop("budget");
-      continue;
-    }
-    const std::size_t count = fit < 1000 ? static_cast<std::size_t>(fit) : 1000;
-    const std::vector<Candidate> candidates = cell->echo->begin_round(count);
-    const search::RegionGroup& group = plan_.regions[cell->region].group;
-    desk_.report(
-        "screen", phase_,
-        fmt::format("phase {}: {} under {}, round {}: {} candidates", phase_, group.pattern,
-                    cell->estimate.workload.name, round + 1, candidates.size()),
-        true);
-    const double limit = std::max(kLimitSecondsMin, available * kLimitSlack);
-    const bool whole = TRY(desk_.screen(group, *cell->echo, phase_, candidates, limit));
-    cell->echo->end_round();
-    if (!whole) {
-      cell->echo->stop("budget");
-    }
+Result<void> PhaseSearch::screen_round(Cell& cell) {
+  const double available = available_seconds();
+  const double fit = available / candidate_seconds(cell);
+  if (fit < 1) {
+    cell.echo->stop("budget");
+    return {};
+  }
+  const std::size_t count = fit < 1000 ? static_cast<std::size_t>(fit) : 1000;
+  const int round = cell.echo->rounds() + 1;
+  const std::vector<Candidate> candidates = cell.echo->begin_round(count);
+  const search::RegionGroup& group = plan_.regions[cell.region].group;
+  desk_.report("screen", phase_,
+               fmt::format("phase {}: {} under {}, round {}: {} candidates", phase_, group.pattern,
+                           cell.estimate.workload.name, round, candidates.size()),
+               true);
+  const double limit = std::max(kLimitSecondsMin, available * kLimitSlack);
+  const bool whole = TRY(desk_.screen(group, *cell.echo, phase_, candidates, limit));
+  cell.echo->end_round();
+  if (!whole) {
+    cell.echo->stop("budget");
   }
   return {};
 }
@@ -204,8 +188,8 @@ void PhaseSearch::learn_patterns(const std::vector<Confirmed>& confirmed) {
 }
 
 Result<std::vector<Confirmed>> PhaseSearch::run(PhaseRecord& record) {
-  for (int round = 0; round < parts_.state.spec.search.rounds_max; ++round) {
-    TRY(screen_round(round));
+  while (Cell* cell = TRY(most_promising())) {
+    TRY(screen_round(*cell));
   }
   std::vector<Confirmed> confirmed = TRY(confirm());
   learn_patterns(confirmed);

@@ -35,8 +35,9 @@ class PhaseSearch {
     std::unique_ptr<search::Echo> echo;
   };
 
-  Result<void> screen_round(int round);
-  Result<std::vector<Cell*>> ranked_cells(int round);
+  // The open cell whose next round promises most per second; nullptr: none is open.
+  Result<Cell*> most_promising();
+  Result<void> screen_round(Cell& cell);
   Result<std::vector<Confirmed>> confirm();
   Result<std::optional<Confirmed>> confirm_cell(Cell& cell);
   // What may still be spent on screens of this phase; infinity without a budget.
@@ -49,7 +50,6 @@ class PhaseSearch {
   const search::PhasePlan& plan_;
   int phase_;
   std::vector<Cell> cells_;
-  bool budget_ended_ = false;
 };
 
 // Time kept back for the last step of a campaign.

@@ -38,6 +38,9 @@ class BudgetLedger {
   std::map<std::string, double> accounts_;
 };
 
+// What a candidate's screen should take: compile and check, then some dozens of launches.
+inline double predicted_screen_seconds(double region_seconds) { return 0.5 + 40 * region_seconds; }
+
 // A running mean that forgets: what a kind of job has cost lately.
 class CostEstimate {
  public:

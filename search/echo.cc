@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "search/attribution.h"
+#include "search/budget.h"
 
 namespace fusefarm::search {
 namespace {
@@ -13,7 +14,6 @@ constexpr double kSaturated = 0.05;  // within this of the floor: no more budget
 constexpr int kIdleRoundsMax = 2;    // rounds without a better candidate
 constexpr int kPoolPerSlot = 4;      // plans asked of the proposers for one measured
 constexpr int kPoolMin = 16, kPoolMax = 64;
-constexpr double kFirstCostSeconds = 2.5;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool Echo::saturated() const {
 
 double Echo::cost_seconds() const {
   if (outcomes_.empty()) {
-    return kFirstCostSeconds;
+    return predicted_screen_seconds(inputs_.now_seconds);
   }
   return std::max(0.05, cost_sum_ / static_cast<double>(outcomes_.size()));
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr int kGrowthPerPhase = 2;  // contracted nodes
 // Of serving time: what two regions must promise more than one that holds both, as each costs a
 // search of its own.
-constexpr double kRegionCost = 0.002;
+constexpr double kRegionCost = 0.0005;
 
 Selectable selectable(const PhaseRegion& region) {
   Selectable entry;
@@ -26,6 +26,7 @@ Selectable selectable(const PhaseRegion& region) {
 
 std::string region_key(const RegionGroup& group) {
   std::string key = group.signature.hex();
+  key += group.revisit ? "/revisit" : "";
   for (const Digest& inner : group.contains) {
     key += "/" + inner.hex();
   }
@@ -47,8 +48,16 @@ Result<PhasePlan> plan_phase(const PhaseInputs& inputs) {
   plan.enumerated = catalogue.enumerated;
   plan.implementable = catalogue.implementable;
   plan.groups = catalogue.groups.size();
-  const ScoreInputs score{inputs.model, inputs.profile, inputs.posteriors,
-                          &inputs.campaign->workloads, inputs.threads};
+  for (RegionGroup& group : TRY(accepted_regions(*inputs.model))) {
+    catalogue.groups.push_back(std::move(group));
+  }
+  ScoreInputs score;
+  score.model = inputs.model;
+  score.profile = inputs.profile;
+  score.posteriors = inputs.posteriors;
+  score.workloads = &inputs.campaign->workloads;
+  score.implementations = inputs.implementations;
+  score.threads = inputs.threads;
   std::vector<PhaseRegion> regions;
   std::vector<Selectable> values;
   for (RegionGroup& group : catalogue.groups) {

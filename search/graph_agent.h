@@ -21,7 +21,8 @@ struct PhaseInputs {
   const Posteriors* posteriors = nullptr;
   const CampaignSpec* campaign = nullptr;
   const std::vector<Proposer*>* proposers = nullptr;
-  std::function<bool(const graph::Node&)> may_contain;  // ProposerSet's
+  std::function<bool(const graph::Node&)> may_contain;   // ProposerSet's
+  const ImplementationTable* implementations = nullptr;  // of the accepted regions in `model`
   int threads = 1;
   // Regions that are not to be tried again: (signature, contained signatures) of what failed
   // integration or was searched to its end on the same incumbent.

@@ -201,6 +201,28 @@ Result<RegionCatalogue> catalogue_regions(const graph::Graph& model, const Group
   return catalogue;
 }
 
+Result<std::vector<RegionGroup>> accepted_regions(const graph::Graph& model) {
+  std::vector<RegionGroup> groups;
+  std::map<Digest, std::size_t> index;
+  for (const graph::Node& node : model.nodes()) {
+    if (node.op != graph::OpKind::kRegion) {
+      continue;
+    }
+    const graph::NodeSet set{{node.id}};
+    const auto [entry, inserted] = index.try_emplace(signature_of(node), groups.size());
+    if (inserted) {
+      const graph::Graph region = TRY(graph::extract_region(model, set.nodes));
+      RegionGroup group = TRY(new_group(model, set, graph::canonicalise(region)));
+      group.revisit = true;
+      group.contains.clear();
+      group.incumbent = node.body;
+      groups.push_back(std::move(group));
+    }
+    groups[entry->second].occurrences.push_back(set);
+  }
+  return groups;
+}
+
 Result<graph::Graph> contract_group(const graph::Graph& model, const RegionGroup& group,
                                     std::vector<Contraction>* made) {
   graph::Graph current = model;

@@ -26,6 +26,9 @@ struct RegionGroup {
   std::string pattern;                      // ops in order, "add+rms_norm": the prior's key
   int members = 0;                          // contracted nodes, views left out
   std::vector<Digest> contains;             // signatures of accepted regions inside
+  // An accepted region itself, for workloads without an implementation of it: nothing is
+  // contracted.
+  bool revisit = false;
 };
 
 struct GroupOptions {
@@ -43,6 +46,9 @@ struct RegionCatalogue {
 
 // Deterministic. Errors are bugs of ours in the graph (kInternal) and end the campaign.
 Result<RegionCatalogue> catalogue_regions(const graph::Graph& model, const GroupOptions& options);
+
+// The accepted regions of the graph, each as a group of its own, by first occurrence.
+Result<std::vector<RegionGroup>> accepted_regions(const graph::Graph& model);
 
 // The digest that a kRegion node carries; zero when it carries none.
 Digest signature_of(const graph::Node& region_node);

@@ -16,6 +16,11 @@ constexpr double kStepSuccess = 0.97;  // per member more
 // Fewer boundary elements than this per thread and threads idle.
 constexpr double kElementsPerThread = 256;
 
+bool implemented(const graph::Node& node, const Workload& workload, const ScoreInputs& inputs) {
+  return node.op == graph::OpKind::kRegion && inputs.implementations != nullptr &&
+         inputs.implementations->contains({signature_of(node), workload.name});
+}
+
 CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
                            const ScoreInputs& inputs) {
   CellEstimate cell;
@@ -28,7 +33,7 @@ CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
     cell.now_seconds += inputs.profile->seconds_of(workload.name, set.nodes);
     for (const graph::NodeId id : set.nodes) {
       const graph::Node& node = inputs.model->node(id);
-      if (node.op != graph::OpKind::kRegion) {
+      if (!implemented(node, workload, inputs)) {
         cell.open_seconds += inputs.profile->node_seconds(workload.name, id);
       }
       if (!graph::is_view(node.op)) {
@@ -50,7 +55,8 @@ CellEstimate estimate_cell(const RegionGroup& group, const Workload& workload,
   cell.saved_seconds =
       std::min(elided + kReach * cell.open_share() * (room - elided), kSavedMax * cell.now_seconds);
   const double step = inputs.profile->step_seconds(workload.name);
-  if (step > 0) {
+  const bool done = group.revisit && cell.open_seconds <= 0;
+  if (step > 0 && !done) {
     cell.share = workload.weight * cell.now_seconds / step;
     cell.value = workload.weight * cell.saved_seconds / step;
   }

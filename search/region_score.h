@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "records/job.h"
 #include "records/workload.h"
 #include "search/posterior.h"
 #include "search/profile_view.h"
@@ -44,6 +45,7 @@ struct ScoreInputs {
   const ProfileView* profile = nullptr;
   const Posteriors* posteriors = nullptr;
   const std::vector<Workload>* workloads = nullptr;
+  const ImplementationTable* implementations = nullptr;  // of the model's accepted regions
   int threads = 1;
   double cell_cost_seconds = 20;  // of searching one region x workload
 };
